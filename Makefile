@@ -1,0 +1,41 @@
+# Every target makes its own environment: all a machine needs is Python >= 3.10 and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS ?= cpu,dev
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+
+.PHONY: help env demo test test-slow check format lint types bench clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Lightwell needs Python 3.10 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@touch $@
+
+env: $(VENV)/.ready  ## make the environment in .venv
+
+demo: env  ## train the digit CNN, look inside it, make a picture
+	$(BIN)/python examples/demo.py
+
+test: env  ## run the tests
+	$(BIN)/python -m pytest -m 'not slow and not oracle' $(ARGS)
+
+format: env  ## rewrite the sources in the house format
+	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+lint: env  ## formatting and lint, changing nothing
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: env  ## strict types over src
+	$(BIN)/mypy
+
+check: lint types test  ## format, lint, types, tests
+
+clean:  ## remove environments and caches
+	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache

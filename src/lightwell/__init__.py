@@ -1,0 +1,1 @@
+"""Lightwell: the Estimator, alive on today's TensorFlow, with daylight in the middle."""

@@ -1,0 +1,58 @@
+"""Every exception Lightwell raises on purpose.
+
+    LightwellError
+    ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
+    │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
+    │   └── InputFnError                   input_fn, or what it returned
+    ├── WrongType (TypeError)              an argument of the wrong type
+    ├── HookError (RuntimeError)           a hook asked for something that is not there
+    ├── ModelDirError (OSError)            model_dir cannot be created, read or written
+    └── CheckpointError (ValueError)       a checkpoint cannot be used
+        ├── CheckpointUnreadable           its files are missing, cut short or corrupt
+        └── CheckpointMismatch             it was written by another model
+
+Each also derives from the built-in exception that `tf.estimator` raised in the same place, so that a program which
+caught `ValueError` still does. Message form: where, what was expected, what came, what to do.
+"""
+
+from __future__ import annotations
+
+
+class LightwellError(Exception):
+    """Base of everything Lightwell raises on purpose."""
+
+
+class UsageError(LightwellError, ValueError):
+    """A call, a setting or a returned value does not make sense."""
+
+
+class ModelFnError(UsageError):
+    """`model_fn`, or the `EstimatorSpec` it returned, cannot be used."""
+
+
+class InputFnError(UsageError):
+    """`input_fn`, or what it returned, cannot be used."""
+
+
+class WrongType(LightwellError, TypeError):
+    """An argument has the wrong type."""
+
+
+class HookError(LightwellError, RuntimeError):
+    """A hook asked for something that is not there."""
+
+
+class ModelDirError(LightwellError, OSError):
+    """`model_dir` cannot be created, read or written."""
+
+
+class CheckpointError(LightwellError, ValueError):
+    """A checkpoint cannot be used."""
+
+
+class CheckpointUnreadable(CheckpointError):
+    """A checkpoint's files are missing, cut short or corrupt."""
+
+
+class CheckpointMismatch(CheckpointError):
+    """A checkpoint was written by a model with other variables or shapes."""

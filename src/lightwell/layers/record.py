@@ -1,0 +1,82 @@
+"""The book of layers: what a `model_fn` called, in order, while it ran.
+
+Owns `LayerCall` (one call of one layer) and `LayerBook` (all calls of one graph). Layers write into the book that is
+open in the current context through `record_call`; without an open book that is a no-op, so a layer works the same in
+and outside an Estimator. Nothing here knows graphs beyond the tensors it is handed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCall:
+    """One call of one layer.
+
+    Attributes:
+        name: the layer's name in its model, nested names joined by `/`: `conv2d_1`, `encoder/block_1/dense`.
+        call: 0 for the first call of that layer in this graph, 1 for the second, and so on.
+        kind: the layer's class name, `Conv2D`.
+        inputs: what the layer was called with (a tensor or a structure of tensors).
+        outputs: what it returned (a tensor or a structure of tensors).
+        variables: the variables the layer owns, in order of creation.
+        layer: the layer object itself, where there is one.
+    """
+
+    name: str
+    call: int
+    kind: str
+    inputs: Any
+    outputs: Any
+    variables: tuple[Any, ...]
+    layer: Any = None
+
+
+@dataclass
+class LayerBook:
+    """All layer calls of one graph, in the order in which they happened."""
+
+    calls: list[LayerCall] = field(default_factory=list)
+
+    def add(
+        self, *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
+    ) -> LayerCall:
+        """Writes down one call and numbers it among the calls of the same layer."""
+        earlier = sum(1 for call in self.calls if call.name == name)
+        call = LayerCall(name, earlier, kind, inputs, outputs, tuple(variables), layer)
+        self.calls.append(call)
+        return call
+
+    def __iter__(self) -> Iterator[LayerCall]:
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+
+_open_book: contextvars.ContextVar[LayerBook | None] = contextvars.ContextVar("lightwell_layer_book", default=None)
+
+
+@contextlib.contextmanager
+def recording(book: LayerBook) -> Iterator[LayerBook]:
+    """Opens `book` for the layer calls made inside the `with` block."""
+    token = _open_book.set(book)
+    try:
+        yield book
+    finally:
+        _open_book.reset(token)
+
+
+def record_call(
+    *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
+) -> LayerCall | None:
+    """Writes a layer call into the open book, if one is open."""
+    book = _open_book.get()
+    if book is None:
+        return None
+    return book.add(name=name, kind=kind, inputs=inputs, outputs=outputs, variables=variables, layer=layer)
