@@ -1,0 +1,65 @@
+"""Public pages whose names are looked up on first use.
+
+Owns the one way a Lightwell module offers names without importing what stands behind them. Takes a table of
+`name -> "module:attribute"`; gives the three module-level names that Python asks a module for: `__getattr__`, `__dir__`
+and `__all__`. Imports nothing heavy, so a page costs nothing until somebody turns it.
+
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {"Estimator": "lightwell.estimator.core:Estimator"})
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def resolve(target: str) -> Any:
+    """Import what a target names: `"a.b"` is the module, `"a.b:c.d"` the attribute `d` of its attribute `c`."""
+    module_name, _, attributes = target.partition(":")
+    found: Any = importlib.import_module(module_name)
+    for attribute in filter(None, attributes.split(".")):
+        found = getattr(found, attribute)
+    return found
+
+
+def lazy_names(
+    module_name: str, targets: Mapping[str, str], *, absent: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make `__getattr__`, `__dir__` and `__all__` of a module from a table.
+
+    Args:
+        module_name: the module's `__name__`.
+        targets: public name -> where it lives, as `resolve` reads it. A found object is kept in the module, so the
+            lookup happens once.
+        absent: names people will ask for that do not exist -> a sentence that says what to use instead. They are in
+            neither `__dir__` nor `__all__`, and `hasattr` is false for them.
+
+    Returns:
+        The three values, in that order.
+    """
+    missing = dict(absent or {})
+
+    def module_getattr(name: str) -> Any:
+        target = targets.get(name)
+        if target is None:
+            raise AttributeError(_why_not(module_name, name, targets, missing), name=name)
+        value = resolve(target)
+        setattr(sys.modules[module_name], name, value)
+        return value
+
+    def module_dir() -> list[str]:
+        return sorted({*vars(sys.modules[module_name]), *targets} - missing.keys())
+
+    return module_getattr, module_dir, sorted(targets)
+
+
+def _why_not(module_name: str, name: str, targets: Mapping[str, str], absent: Mapping[str, str]) -> str:
+    """The text of the error for a name that a page does not have."""
+    if name in absent:
+        return f"{module_name}.{name} does not exist in Lightwell. {absent[name]}"
+    near = difflib.get_close_matches(name, targets, n=3)
+    hint = f" Nearest names: {', '.join(near)}." if near else ""
+    return f"module {module_name!r} has no attribute {name!r}.{hint}"
