@@ -54,6 +54,22 @@ def test_an_absent_name_says_what_to_use(page: types.ModuleType) -> None:
     assert not hasattr(page, "BoostedTrees")
 
 
+def test_from_import_keeps_the_hint(page: types.ModuleType) -> None:
+    with pytest.raises(
+        ImportError, match=r"BoostedTrees does not exist in Lightwell\. Use a decision forest library\."
+    ):
+        from lazy_page_under_test import BoostedTrees  # noqa: F401
+    from lazy_page_under_test import OrderedDict
+
+    assert OrderedDict is page.OrderedDict
+
+
+def test_a_target_may_be_made_by_a_function(page: types.ModuleType) -> None:
+    page.__getattr__, _, _ = lazy_names(page.__name__, {"made": lambda: [1]})
+    assert page.made == [1]
+    assert page.made is page.made
+
+
 def test_an_unknown_name_gets_the_nearest_names(page: types.ModuleType) -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'OrderdDict'\. Nearest names: OrderedDict\."):
         _ = page.OrderdDict

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import opcode
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
 from typing import Any
 
 
@@ -26,14 +28,17 @@ def resolve(target: str) -> Any:
 
 
 def lazy_names(
-    module_name: str, targets: Mapping[str, str], *, absent: Mapping[str, str] | None = None
+    module_name: str,
+    targets: Mapping[str, str | Callable[[], Any]],
+    *,
+    absent: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make `__getattr__`, `__dir__` and `__all__` of a module from a table.
 
     Args:
         module_name: the module's `__name__`.
-        targets: public name -> where it lives, as `resolve` reads it. A found object is kept in the module, so the
-            lookup happens once.
+        targets: public name -> where it lives, as `resolve` reads it, or a function that makes it. What was found is
+            kept in the module, so the lookup happens once.
         absent: names people will ask for that do not exist -> a sentence that says what to use instead. They are in
             neither `__dir__` nor `__all__`, and `hasattr` is false for them.
 
@@ -45,8 +50,11 @@ def lazy_names(
     def module_getattr(name: str) -> Any:
         target = targets.get(name)
         if target is None:
-            raise AttributeError(_why_not(module_name, name, targets, missing), name=name)
-        value = resolve(target)
+            text = _why_not(module_name, name, targets, missing)
+            if _asked_by_from_import(sys._getframe(1)):
+                raise ImportError(text, name=module_name)
+            raise AttributeError(text, name=name)
+        value = resolve(target) if isinstance(target, str) else target()
         setattr(sys.modules[module_name], name, value)
         return value
 
@@ -56,7 +64,16 @@ def lazy_names(
     return module_getattr, module_dir, sorted(targets)
 
 
-def _why_not(module_name: str, name: str, targets: Mapping[str, str], absent: Mapping[str, str]) -> str:
+def _asked_by_from_import(caller: FrameType) -> bool:
+    """Whether the caller is in the middle of `from module import name`.
+
+    Python answers an AttributeError there with its own "cannot import name", and our hint would be lost.
+    """
+    code = caller.f_code.co_code
+    return 0 <= caller.f_lasti < len(code) and code[caller.f_lasti] == opcode.opmap["IMPORT_FROM"]
+
+
+def _why_not(module_name: str, name: str, targets: Iterable[str], absent: Mapping[str, str]) -> str:
     """The text of the error for a name that a page does not have."""
     if name in absent:
         return f"{module_name}.{name} does not exist in Lightwell. {absent[name]}"

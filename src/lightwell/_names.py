@@ -1,0 +1,245 @@
+"""Every public name of `tf.estimator`, once: where it lives here, and how its v1 face differs.
+
+Owns the one list behind both faces: `lightwell.estimator` (the names of `tf.estimator`, "v2") and
+`lightwell.compat.v1.estimator` (those of `tf.compat.v1.estimator`, "v1"). A v1 name with another default is a field of
+its row, never a second class. Gives `public_page`, which makes a face's module out of the rows. Imports nothing heavy.
+
+    __getattr__, __dir__, __all__ = public_page(__name__, "v2", "export")
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lightwell._lazy import lazy_names, resolve
+
+Face = Literal["v1", "v2"]
+
+ROOTS: Mapping[Face, str] = {"v1": "lightwell.compat.v1.estimator", "v2": "lightwell.estimator"}
+NAMESPACES: Mapping[Face, tuple[str, ...]] = {
+    "v1": ("experimental", "export", "inputs", "tpu", "tpu.experimental"),
+    "v2": ("experimental", "export"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One public name.
+
+    Attributes:
+        name: as `tf.estimator` spells it.
+        target: where it lives, as `_lazy.resolve` reads it.
+        faces: which faces offer it.
+        v1_defaults: constructor defaults that differ on the v1 face.
+        absent: set when the name does not exist here: a sentence that says what to use.
+    """
+
+    name: str
+    target: str = ""
+    faces: tuple[Face, ...] = ("v1", "v2")
+    v1_defaults: Mapping[str, object] = field(default_factory=dict)
+    absent: str = ""
+
+
+def _in(module: str, *names: str) -> tuple[Row, ...]:
+    joint = "." if ":" in module else ":"
+    return tuple(Row(name, f"{module}{joint}{name}") for name in names)
+
+
+def _absent(hint: str, *names: str, faces: tuple[Face, ...] = ("v1", "v2")) -> tuple[Row, ...]:
+    return tuple(Row(name, absent=hint, faces=faces) for name in names)
+
+
+# TensorFlow still ships these; they are its own objects, so that `isinstance` holds on both sides.
+_TENSORFLOWS_HOOKS = _in(
+    "tensorflow:compat.v1.train",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
+    "FeedFnHook",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LoggingTensorHook",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "VocabInfo",
+)
+
+_WRITE_MODEL_FN = (
+    "Canned models are not written yet: use Estimator with a model_fn of your own "
+    "(lightwell.layers and tf.feature_column build the same network)."
+)
+_WRITE_LOSS = (
+    "Heads are not written yet: in model_fn, compute the loss with tf.compat.v1.losses, the metrics with "
+    "tf.compat.v1.metrics, and return an EstimatorSpec."
+)
+_USE_ESTIMATOR = (
+    "The TPUEstimator family is not written yet: use Estimator with RunConfig; model_fn and input_fn receive "
+    'params["batch_size"] when you put it in params.'
+)
+_NO_TPU_EMBEDDING = (
+    "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
+)
+_V1_LOSS_REDUCTION: Mapping[str, object] = {"loss_reduction": "weighted_sum"}
+
+_CANNED = tuple(
+    Row(
+        f"{model}{task}",
+        f"lightwell.canned:{model}{task}",
+        v1_defaults={} if task == "Estimator" else _V1_LOSS_REDUCTION,
+        absent=_WRITE_MODEL_FN,
+    )
+    for model in ("Baseline", "DNN", "DNNLinearCombined", "Linear")
+    for task in ("Classifier", "Estimator", "Regressor")
+)
+
+ROWS: Mapping[str, tuple[Row, ...]] = {
+    "": (
+        Row("Estimator", "lightwell.estimator.core:Estimator"),
+        Row("EstimatorSpec", "lightwell.spec:EstimatorSpec"),
+        Row("ModeKeys", "lightwell.keys:ModeKeys"),
+        Row("RunConfig", "lightwell.config:RunConfig"),
+        *_in("lightwell.checkpoints", "WarmStartSettings"),
+        *_in("lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
+        *_in("lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
+        *_TENSORFLOWS_HOOKS,
+        *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
+        *_absent(
+            _WRITE_LOSS,
+            "BinaryClassHead",
+            "Head",
+            "LogisticRegressionHead",
+            "MultiClassHead",
+            "MultiHead",
+            "MultiLabelHead",
+            "PoissonRegressionHead",
+            "RegressionHead",
+        ),
+        *_CANNED,
+        *_absent(
+            "Use tf.feature_column.make_parse_example_spec and add the label's tf.io.FixedLenFeature.",
+            "classifier_parse_example_spec",
+            "regressor_parse_example_spec",
+        ),
+    ),
+    "experimental": (
+        *_in(
+            "lightwell.hooks",
+            "make_early_stopping_hook",
+            "stop_if_higher_hook",
+            "stop_if_lower_hook",
+            "stop_if_no_decrease_hook",
+            "stop_if_no_increase_hook",
+        ),
+        *_absent("Use train_and_evaluate, or a hook that calls evaluate.", "InMemoryEvaluatorHook"),
+        *_absent("Use tf.compat.v1.train.StopAtStepHook.", "make_stop_at_checkpoint_step_hook"),
+        *_absent(
+            "Use tf.estimator.export.build_raw_serving_input_receiver_fn.", "build_raw_supervised_input_receiver_fn"
+        ),
+        *_absent("Call the logit_fn directly.", "call_logit_fn"),
+        *_absent(_WRITE_MODEL_FN, "LinearSDCA"),
+        *_absent(_WRITE_MODEL_FN, "RNNClassifier", "RNNEstimator", faces=("v2",)),
+        *_absent(_WRITE_MODEL_FN, "KMeans", "dnn_logit_fn_builder", "linear_logit_fn_builder", faces=("v1",)),
+    ),
+    "export": (
+        *_in(
+            "lightwell.outputs",
+            "ClassificationOutput",
+            "EvalOutput",
+            "ExportOutput",
+            "PredictOutput",
+            "RegressionOutput",
+        ),
+        *_in(
+            "lightwell.export",
+            "ServingInputReceiver",
+            "TensorServingInputReceiver",
+            "build_parsing_serving_input_receiver_fn",
+            "build_raw_serving_input_receiver_fn",
+        ),
+    ),
+    "inputs": _in("lightwell.inputs", "numpy_input_fn", "pandas_input_fn"),
+    "tpu": _absent(_USE_ESTIMATOR, "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"),
+    "tpu.experimental": _absent(_NO_TPU_EMBEDDING, "EmbeddingConfigSpec"),
+}
+
+
+def public_page(
+    module_name: str, face: Face, namespace: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make `__getattr__`, `__dir__` and `__all__` of one module of a face.
+
+    Args:
+        module_name: the module's `__name__`.
+        face: `"v1"` or `"v2"`.
+        namespace: `""` for the face itself, else `"export"`, `"experimental"`, ...
+    """
+    targets: dict[str, str | Callable[[], Any]] = {}
+    absent: dict[str, str] = {}
+    for row in ROWS[namespace]:
+        if row.absent:
+            absent[row.name] = row.absent
+        elif face not in row.faces:
+            absent[row.name] = f"It belongs to the other face: {_spelling(row.faces[0], namespace)}.{row.name}."
+        elif face == "v1" and row.v1_defaults:
+            targets[row.name] = functools.partial(_with_defaults, row, module_name)
+        else:
+            targets[row.name] = row.target
+    for child in _children(namespace):
+        full = f"{namespace}.{child}".lstrip(".")
+        if full in NAMESPACES[face]:
+            targets[child] = f"{ROOTS[face]}.{full}"
+        else:
+            absent[child] = f"It belongs to the other face: tf.compat.v1.estimator.{full}."
+    return lazy_names(module_name, targets, absent=absent)
+
+
+def _spelling(face: Face, namespace: str) -> str:
+    root = "tf.estimator" if face == "v2" else "tf.compat.v1.estimator"
+    return f"{root}.{namespace}".rstrip(".")
+
+
+def _children(namespace: str) -> list[str]:
+    """Names of the namespaces one level below."""
+    prefix = f"{namespace}." if namespace else ""
+    return [
+        full.removeprefix(prefix)
+        for full in ROWS
+        if full and full.startswith(prefix) and "." not in full.removeprefix(prefix)
+    ]
+
+
+def _with_defaults(row: Row, module_name: str) -> type:
+    """The class of a row as the v1 face shows it: the same class, other defaults in its constructor."""
+    original: type[Any] = resolve(row.target)
+    signature = inspect.signature(original)
+    changed = signature.replace(
+        parameters=[
+            parameter.replace(default=row.v1_defaults.get(parameter.name, parameter.default))
+            for parameter in signature.parameters.values()
+        ]
+    )
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        given = changed.bind(*args, **kwargs).arguments
+        original.__init__(
+            self, *args, **{key: value for key, value in row.v1_defaults.items() if key not in given}, **kwargs
+        )
+
+    return type(
+        row.name,
+        (original,),
+        {"__init__": __init__, "__doc__": original.__doc__, "__module__": module_name, "__signature__": changed},
+    )
