@@ -1,0 +1,1 @@
+"""Checkpoints: files on disk, found, checked, read and compared."""

@@ -1,0 +1,59 @@
+"""Names, shapes and values inside a checkpoint. Takes a checkpoint prefix, gives NumPy values; never a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.errors import CheckpointUnreadable, UsageError
+
+
+def open_checkpoint(prefix: str) -> Any:
+    """Opens a checkpoint for reading.
+
+    Raises:
+        CheckpointUnreadable: its index is missing or damaged.
+    """
+    try:
+        return tf.train.load_checkpoint(prefix)
+    except (tf.errors.OpError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be read: {reason}.") from error
+
+
+def variable_names(prefix: str) -> list[str]:
+    """The names of all variables in a checkpoint, sorted."""
+    return sorted(open_checkpoint(prefix).get_variable_to_shape_map())
+
+
+def variable_value(prefix: str, name: str) -> np.ndarray[Any, Any]:
+    """The value of one variable.
+
+    Raises:
+        UsageError: the checkpoint has no such variable; the text names those it has that come near.
+        CheckpointUnreadable: the data are damaged.
+    """
+    reader = open_checkpoint(prefix)
+    known = reader.get_variable_to_shape_map()
+    if name not in known:
+        raise UsageError(f"Checkpoint {prefix} has no variable {name!r}. {nearest_names(name, known)}")
+    try:
+        return reader.get_tensor(name)
+    except (tf.errors.OpError, RuntimeError) as error:
+        raise CheckpointUnreadable(f"Checkpoint {prefix}: the value of {name!r} is damaged ({error}).") from error
+
+
+def nearest_names(name: str, known: Any) -> str:
+    """A sentence with the names that come nearest to `name`."""
+    import difflib
+
+    names = sorted(known)
+    by_case = [candidate for candidate in names if candidate.lower() == name.lower()]
+    ends = [candidate for candidate in names if candidate.endswith("/" + name)]
+    close = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+    nearest = list(dict.fromkeys([*by_case, *ends, *close]))[:5]
+    if nearest:
+        return f"The nearest names are {nearest}."
+    return f"It has {names[:20]}{' …' if len(names) > 20 else ''}."

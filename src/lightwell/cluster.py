@@ -1,0 +1,177 @@
+"""Who am I among the machines of this job? The only reader of the `TF_CONFIG` environment variable.
+
+Takes the variable's text, gives a frozen `ClusterInfo`. Opens no connection and starts no server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import UsageError, WrongType
+
+CHIEF, MASTER, WORKER, PS, EVALUATOR = "chief", "master", "worker", "ps", "evaluator"
+_TF_CONFIG = "TF_CONFIG"
+
+
+@dataclass(frozen=True)
+class ClusterInfo:
+    """One task's place in a cluster; the defaults are a job on a single machine.
+
+    Attributes:
+        spec: all tasks' addresses, empty on a single machine and for an evaluator, which stands apart.
+        task_type: `chief`, `worker`, `ps`, `evaluator`, or the old name `master` for a chief.
+        task_id: index among the tasks of that type.
+        is_chief: whether this task writes checkpoints and summaries.
+        master: the session target for training, empty for in-process.
+        evaluation_master: the session target for evaluation and prediction.
+        num_ps_replicas: how many parameter servers there are.
+        num_worker_replicas: how many tasks train, the chief included.
+        global_id_in_cluster: number among all tasks (chief, then workers, then parameter servers); None for an evaluator.
+        service: free settings of the platform that started the job.
+        model_dir: the directory that the platform chose, if it did.
+    """
+
+    spec: Any = field(default_factory=lambda: tf.train.ClusterSpec({}))
+    task_type: str = WORKER
+    task_id: int = 0
+    is_chief: bool = True
+    master: str = ""
+    evaluation_master: str = ""
+    num_ps_replicas: int = 0
+    num_worker_replicas: int = 1
+    global_id_in_cluster: int | None = 0
+    service: Mapping[str, Any] | None = None
+    model_dir: str | None = None
+
+
+def read_cluster() -> ClusterInfo:
+    """Reads `TF_CONFIG` from the environment; without it, the job runs on a single machine."""
+    return parse_cluster(os.environ.get(_TF_CONFIG, ""))
+
+
+def parse_cluster(text: str) -> ClusterInfo:
+    """Reads the text of a `TF_CONFIG`.
+
+    Raises:
+        UsageError: the text is no JSON, or describes no usable cluster.
+        WrongType: a part has the wrong type.
+    """
+    settings = _parsed(text)
+    service = settings.get("service")
+    if service is not None and not isinstance(service, Mapping):
+        raise WrongType(f'TF_CONFIG: "service" must be a dict, got {service!r}.')
+    model_dir = settings.get("model_dir")
+    if model_dir == "":
+        raise UsageError('TF_CONFIG: "model_dir" should be non-empty; leave it out to choose the directory yourself.')
+    jobs = settings.get("cluster") or {}
+    if not isinstance(settings.get("cluster", {}), Mapping):
+        raise WrongType(f'TF_CONFIG: "cluster" must map job names to lists of addresses, got {settings["cluster"]!r}.')
+    if not jobs:
+        return _single_machine(settings, service, model_dir)
+    return _in_cluster(settings, jobs, service, model_dir)
+
+
+def _parsed(text: str) -> Mapping[str, Any]:
+    if not text:
+        return {}
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"TF_CONFIG is not valid JSON: {error}. It holds: {text!r}") from error
+    if not isinstance(settings, Mapping):
+        raise WrongType(f"TF_CONFIG must be a JSON object, got {text!r}.")
+    return settings
+
+
+def _single_machine(settings: Mapping[str, Any], service: Any, model_dir: str | None) -> ClusterInfo:
+    task = settings.get("task") or {}
+    if task.get("type", WORKER) != WORKER:
+        raise UsageError(
+            f'TF_CONFIG has the task type {task["type"]!r} but no "cluster"; without a cluster it must be "worker".'
+        )
+    if int(task.get("index", 0)) != 0:
+        raise UsageError(f'TF_CONFIG has the task index {task["index"]} but no "cluster"; without a cluster it must be 0.')
+    return ClusterInfo(
+        master=settings.get("session_master", ""),
+        evaluation_master=settings.get("eval_session_master", ""),
+        service=service,
+        model_dir=model_dir,
+    )
+
+
+def _in_cluster(
+    settings: Mapping[str, Any], jobs: Mapping[str, Any], service: Any, model_dir: str | None
+) -> ClusterInfo:
+    task_type, task_id = _task(settings)
+    if task_type == EVALUATOR:
+        # An evaluator is no member: it reads checkpoints from model_dir on its own.
+        return ClusterInfo(
+            task_type=EVALUATOR,
+            task_id=task_id,
+            is_chief=False,
+            num_worker_replicas=0,
+            global_id_in_cluster=None,
+            service=service,
+            model_dir=model_dir,
+        )
+    jobs = {job: addresses for job, addresses in jobs.items() if addresses}
+    chief = _chief_job(jobs)
+    spec = tf.train.ClusterSpec(dict(jobs))
+    if task_type not in spec.jobs:
+        raise UsageError(
+            f"TF_CONFIG: {task_type!r} is not a valid task type; the cluster has {sorted(spec.jobs)} "
+            f"(and {EVALUATOR!r} is always allowed)."
+        )
+    if task_id not in spec.task_indices(task_type):
+        raise UsageError(
+            f"TF_CONFIG: {task_id} is not a valid index for the task type {task_type!r}, which has "
+            f"{spec.num_tasks(task_type)} task(s)."
+        )
+    alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1
+    address = "" if alone else f"grpc://{spec.task_address(task_type, task_id)}"
+    order = [chief, WORKER, PS]
+    before = sum(spec.num_tasks(job) for job in order[: order.index(task_type)] if job in spec.jobs) if task_type in order else 0
+    return ClusterInfo(
+        spec=spec,
+        task_type=task_type,
+        task_id=task_id,
+        is_chief=task_type == chief,
+        master=settings.get("session_master", address),
+        num_ps_replicas=len(jobs.get(PS, ())),
+        num_worker_replicas=len(jobs.get(WORKER, ())) + 1,
+        global_id_in_cluster=before + task_id,
+        service=service,
+        model_dir=model_dir,
+    )
+
+
+def _task(settings: Mapping[str, Any]) -> tuple[str, int]:
+    task = settings.get("task") or {}
+    if "type" not in task:
+        raise UsageError('If "cluster" is set in TF_CONFIG, task type must be set: {"task": {"type": …, "index": …}}.')
+    if "index" not in task:
+        raise UsageError('If "cluster" is set in TF_CONFIG, task index must be set: {"task": {"type": …, "index": …}}.')
+    try:
+        index = int(task["index"])
+    except (TypeError, ValueError):
+        raise UsageError(f"TF_CONFIG: the task index must be a whole number, got {task['index']!r}.") from None
+    if index < 0:
+        raise UsageError(f"TF_CONFIG: Task index must be non-negative number, got {index}.")
+    return str(task["type"]), index
+
+
+def _chief_job(jobs: Mapping[str, Any]) -> str:
+    chief = CHIEF if CHIEF in jobs else MASTER
+    if chief not in jobs:
+        raise UsageError(
+            f'If "cluster" is set in TF_CONFIG, it must have one "chief" node; the cluster has {sorted(jobs)}.'
+        )
+    if len(jobs[chief]) != 1:
+        raise UsageError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node, got {jobs[chief]!r}.')
+    return chief

@@ -1,0 +1,1 @@
+"""Engine: the only place that owns graphs and sessions."""

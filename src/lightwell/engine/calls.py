@@ -1,0 +1,44 @@
+"""Running fetches in a session without paying for their preparation each time.
+
+`Session.run` resolves its fetches anew on every call; hooks mostly ask for the same ones. `CachedCalls` prepares a
+callable per set of fetches and keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+_MOST_CALLABLES = 64
+
+
+class CachedCalls:
+    """Runs structures of fetches in one session; those seen before are prepared already."""
+
+    def __init__(self, session: tf.compat.v1.Session) -> None:
+        self._session = session
+        self._callables: dict[Any, tuple[Callable[..., Any], Any]] = {}
+
+    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
+        """Runs `fetches` as `Session.run` would."""
+        if feeds:
+            return self._session.run(fetches, feeds)
+        key = _key(fetches)
+        found = self._callables.get(key)
+        if found is None:
+            if len(self._callables) >= _MOST_CALLABLES:  # a hook that makes up new fetches each step
+                return self._session.run(fetches)
+            # The fetches are kept beside their callable: the key holds their ids, which must not be given to others.
+            found = self._callables[key] = (self._session.make_callable(fetches), fetches)
+        return found[0]()
+
+
+def _key(fetches: Any) -> Any:
+    """A hashable stand-in for a structure of fetches: its shape, with each leaf told by identity or name."""
+    if isinstance(fetches, Mapping):
+        return (type(fetches), tuple((name, _key(value)) for name, value in fetches.items()))
+    if isinstance(fetches, tuple | list):
+        return (type(fetches), tuple(_key(value) for value in fetches))
+    return fetches if isinstance(fetches, str) else id(fetches)

@@ -1,0 +1,50 @@
+"""`Program`: what was built. A graph with handles to everything a run needs; it owns no session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.inputs.unpack import Inputs
+from lightwell.layers.record import LayerBook
+from lightwell.spec import EstimatorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class EvalOps:
+    """What an evaluation runs.
+
+    Attributes:
+        update: one op that takes a batch into all metrics.
+        values: metric name to the tensor with its value, `loss` and `global_step` included.
+    """
+
+    update: Any
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One built mode of a model.
+
+    Attributes:
+        graph: the graph; final once a session is open.
+        mode: a `ModeKeys` value.
+        inputs: the batch's tensors and the ops that initialise their source.
+        spec: what `model_fn` returned.
+        global_step: the step counter's variable.
+        layers: the book of layer calls that `model_fn` made.
+        step_after: in training, the global step once `spec.train_op` has run in the same call.
+        evaluation: in evaluation, the metrics' ops.
+    """
+
+    graph: tf.Graph
+    mode: str
+    inputs: Inputs
+    spec: EstimatorSpec
+    global_step: Any
+    layers: LayerBook
+    step_after: Any = None
+    evaluation: EvalOps | None = None

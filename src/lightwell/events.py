@@ -1,0 +1,86 @@
+"""TensorBoard's event files: graphs, scalars and session marks, written where TensorFlow's own hooks write them.
+
+Owns the format; takes a directory and plain values. Writers come from TensorFlow's cache, so that a hook of the user and
+Lightwell append to one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.keys import GLOBAL_STEP
+from lightwell.log import logger
+
+_SessionLog = tf.compat.v1.SessionLog
+
+
+def writer(directory: str) -> Any:
+    """The event writer of a directory; one per directory and process."""
+    return tf.compat.v1.summary.FileWriterCache.get(directory)
+
+
+def write_graph(directory: str, graph: tf.Graph, saver_def: Any = None) -> None:
+    """Writes a graph, with shapes, and its meta graph."""
+    graph_def = graph.as_graph_def(add_shapes=True)
+    meta_graph = tf.compat.v1.train.export_meta_graph(graph=graph, graph_def=graph_def, saver_def=saver_def)
+    to = writer(directory)
+    to.add_graph(graph)
+    to.add_meta_graph(meta_graph)
+
+
+def mark_start(directory: str, step: int) -> None:
+    """Marks that a run begins at `step`: TensorBoard drops what an earlier, longer run wrote beyond it."""
+    writer(directory).add_session_log(_SessionLog(status=_SessionLog.START), step)
+
+
+def mark_checkpoint(directory: str, prefix: str, step: int) -> None:
+    """Marks that a checkpoint was written."""
+    log = _SessionLog(status=_SessionLog.CHECKPOINT, checkpoint_path=prefix)
+    writer(directory).add_session_log(log, step)
+
+
+def write_scalar(directory: str, tag: str, value: float, step: int) -> None:
+    """Writes one number."""
+    value_proto = tf.compat.v1.Summary.Value(tag=tag, simple_value=value)
+    writer(directory).add_summary(tf.compat.v1.Summary(value=[value_proto]), step)
+
+
+def write_metrics(directory: str, values: Mapping[str, Any], step: int, checkpoint: str | None) -> None:
+    """Writes an evaluation's result: a number per metric, and the checkpoint it belongs to."""
+    summary = tf.compat.v1.Summary()
+    for tag, value in sorted(values.items()):
+        if tag != GLOBAL_STEP:
+            _add_value(summary, tag, value)
+    to = writer(directory)
+    to.add_summary(summary, step)
+    if checkpoint:
+        to.add_summary(_text("checkpoint_path", checkpoint), step)
+    to.flush()
+
+
+def _add_value(summary: Any, tag: str, value: Any) -> None:
+    if isinstance(value, bytes):
+        try:
+            parsed = tf.compat.v1.Summary.FromString(value)
+        except Exception:  # protobuf's DecodeError has no public door in TensorFlow
+            logger.warning("Skipping summary for %s, cannot parse string to Summary.", tag)
+            return
+        for index, part in enumerate(parsed.value):
+            part.tag = f"{tag}/{index}"
+        summary.value.extend(parsed.value)
+    elif isinstance(value, np.ndarray) and value.ndim:
+        summary.value.add(tag=tag, tensor=tf.make_tensor_proto(value))
+    elif isinstance(value, int | float | np.floating | np.integer | np.ndarray) and not isinstance(value, bool):
+        summary.value.add(tag=tag, simple_value=float(value))
+    else:
+        logger.warning("Skipping summary for %s, must be a number or an array of numbers, got %r.", tag, type(value))
+
+
+def _text(tag: str, text: str) -> Any:
+    metadata = tf.compat.v1.SummaryMetadata(plugin_data=tf.compat.v1.SummaryMetadata.PluginData(plugin_name="text"))
+    value = tf.compat.v1.Summary.Value(tag=tag, metadata=metadata, tensor=tf.make_tensor_proto(text, dtype=tf.string))
+    return tf.compat.v1.Summary(value=[value])

@@ -1,0 +1,66 @@
+"""`RunContext`: what a hook is handed around each step: TensorFlow's context, and a view of the model behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+
+@dataclass(frozen=True, eq=False)
+class ModelView:
+    """The tensors of a built model that hooks may want, as `input_fn` and `model_fn` made them."""
+
+    mode: str
+    features: Any
+    labels: Any
+    spec: Any
+
+
+class RunContext(tf.compat.v1.train.SessionRunContext):
+    """The context of one step.
+
+    Beside TensorFlow's `original_args`, `session`, `request_stop()` and `stop_requested`, it shows the model's tensors:
+    `features`, `labels`, `predictions`, `loss`, `spec`. They are symbolic; fetch them with `SessionRunArgs`.
+
+    Attributes:
+        global_step: in training, the step counter; in `after_run` it counts the step that just ran.
+        loss_value: in training, in `after_run`, the loss of the step that just ran.
+    """
+
+    def __init__(self, original_args: Any, session: Any, model: ModelView, global_step: int | None) -> None:
+        super().__init__(original_args=original_args, session=session)
+        self._model = model
+        self.global_step = global_step
+        self.loss_value: Any = None
+
+    @property
+    def mode(self) -> str:
+        """The mode that is running, a `ModeKeys` value."""
+        return self._model.mode
+
+    @property
+    def features(self) -> Any:
+        """What `input_fn` gave as features."""
+        return self._model.features
+
+    @property
+    def labels(self) -> Any:
+        """What `input_fn` gave as labels."""
+        return self._model.labels
+
+    @property
+    def spec(self) -> Any:
+        """The `EstimatorSpec` that `model_fn` returned."""
+        return self._model.spec
+
+    @property
+    def predictions(self) -> Any:
+        """The predictions that `model_fn` declared."""
+        return self._model.spec.predictions
+
+    @property
+    def loss(self) -> Any:
+        """The loss that `model_fn` declared."""
+        return self._model.spec.loss

@@ -1,0 +1,39 @@
+"""Steps per second: a log line and a number for TensorBoard, each so many steps."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from lightwell import events
+from lightwell.hooks.base import ScheduledHook
+from lightwell.log import logger
+
+_TAG = "global_step/sec"
+
+
+class CountSteps(ScheduledHook):
+    """Measures `global_step/sec` every `every_steps` steps."""
+
+    def __init__(self, every_steps: int, directory: str) -> None:
+        self._every = int(every_steps)
+        self._directory = directory
+        self._step: int | None = None
+        self._time = 0.0
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Starts over: the time a session takes to open is none of the steps' time."""
+        self._step = None
+
+    def next_look(self, global_step: int) -> int:
+        """The first step, then each so many."""
+        return global_step + 1 if self._step is None else max(global_step + 1, self._step + self._every)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Measures."""
+        now, step = time.time(), run_context.global_step
+        if self._step is not None and now > self._time:
+            rate = (step - self._step) / (now - self._time)
+            logger.info("%s: %g", _TAG, rate)
+            events.write_scalar(self._directory, _TAG, rate, step)
+        self._step, self._time = step, now

@@ -1,0 +1,42 @@
+"""Stops a training whose loss is no number any more, and says where the first bad value is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.hooks.base import ScheduledHook
+from lightwell.log import logger
+
+
+class NanLossError(tf.compat.v1.train.NanLossDuringTrainingError):
+    """TensorFlow's `NanLossDuringTrainingError`, with more to say than its one fixed sentence."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class NanGuard(ScheduledHook):
+    """Raises `NanLossDuringTrainingError` on a NaN loss.
+
+    Args:
+        explain: called with the session once the loss is NaN; returns sentences about the first bad tensor.
+    """
+
+    def __init__(self, explain: Callable[[Any], str]) -> None:
+        self._explain = explain
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Looks at the loss of the step that just ran."""
+        if not math.isnan(run_context.loss_value):
+            return
+        logger.error("Model diverged with loss = NaN.")
+        found = self._explain(run_context.session)
+        raise NanLossError(f"NaN loss during training, at step {run_context.global_step}. {found}")

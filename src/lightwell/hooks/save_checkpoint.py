@@ -1,0 +1,147 @@
+"""Saves checkpoints during training: at the start, on its cadence, at the end, and when told to.
+
+A `CheckpointSaverHook` to anyone who asks with `isinstance`; the files, the log lines and the listeners' calls are those
+of TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on an interrupt.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import events
+from lightwell.errors import ModelDirError
+from lightwell.hooks.base import ScheduledHook
+from lightwell.keys import CHECKPOINT_PREFIX
+from lightwell.log import logger
+
+
+class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
+    """Saves every `save_steps` steps or `save_secs` seconds.
+
+    Args:
+        directory: where checkpoints go.
+        scaffold: holds the saver.
+        save_secs: seconds between two checkpoints.
+        save_steps: steps between two checkpoints.
+        listeners: `CheckpointSaverListener`s, told before and after each save.
+        save_graph_def: whether to write the graph beside the checkpoints.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        scaffold: Any,
+        *,
+        save_secs: float | None = None,
+        save_steps: int | None = None,
+        listeners: Sequence[Any] = (),
+        save_graph_def: bool = True,
+    ) -> None:
+        super().__init__(
+            checkpoint_dir=directory,
+            save_secs=save_secs,
+            save_steps=save_steps,
+            scaffold=scaffold,
+            listeners=list(listeners),
+            save_graph_def=save_graph_def,
+        )
+        self._directory = directory
+        self._prefix = os.path.join(directory, CHECKPOINT_PREFIX)
+        self._scaffold_with_saver = scaffold
+        self._every_steps = save_steps
+        self._every_secs = save_secs
+        self._told = list(listeners)
+        self._with_graph = save_graph_def
+        self._saved_step = -1
+        self._saved_at = 0.0
+
+    def begin(self) -> None:
+        """Tells the listeners that a run begins."""
+        for listener in self._told:
+            listener.begin()
+
+    def next_look(self, global_step: int) -> int:
+        """The step of the next checkpoint; on a cadence of seconds, every step has a look at the clock."""
+        if self._every_steps is None or self._saved_step < 0:
+            return global_step + 1
+        return max(global_step + 1, self._saved_step + int(self._every_steps))
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Writes the graph, and the first checkpoint."""
+        global_step = int(session.run(tf.compat.v1.train.get_global_step()))
+        saver_def = self._scaffold_with_saver.saver.saver_def
+        if self._with_graph:
+            graph_def = session.graph.as_graph_def(add_shapes=True)
+            tf.io.write_graph(graph_def, self._directory, "graph.pbtxt")
+        events.write_graph(self._directory, session.graph, saver_def)
+        self.save(session, global_step)
+
+    def before_run(self, run_context: Any) -> None:
+        """Asks for nothing: the step counter comes with the context."""
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Saves when the cadence says so."""
+        if self._is_time(run_context.global_step) and self.save(run_context.session, run_context.global_step):
+            run_context.request_stop()
+
+    def end(self, session: Any) -> None:
+        """Saves the last step, unless it is saved already."""
+        last_step = int(session.run(tf.compat.v1.train.get_global_step()))
+        if last_step != self._saved_step:
+            self.save(session, last_step)
+        for listener in self._told:
+            listener.end(session, last_step)
+
+    def save(self, session: Any, step: int) -> bool:
+        """Saves now; True when a listener wants training to stop.
+
+        Raises:
+            ModelDirError: the files cannot be written (a full disk, missing rights).
+        """
+        logger.info("Calling checkpoint listeners before saving checkpoint %d...", step)
+        for listener in self._told:
+            listener.before_save(session, step)
+        logger.info("Saving checkpoints for %d into %s.", step, self._prefix)
+        self._write(session, step)
+        self._saved_step, self._saved_at = step, time.time()
+        events.mark_checkpoint(self._directory, self._prefix, step)
+        logger.info("Calling checkpoint listeners after saving checkpoint %d...", step)
+        wants_stop = False
+        for listener in self._told:
+            if listener.after_save(session, step):
+                logger.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
+                wants_stop = True
+        return wants_stop
+
+    def _is_time(self, step: int) -> bool:
+        if step == self._saved_step:
+            return False
+        if self._every_steps is not None:
+            return step >= self._saved_step + self._every_steps
+        return self._every_secs is not None and time.time() >= self._saved_at + self._every_secs
+
+    def _write(self, session: Any, step: int) -> None:
+        try:
+            self._scaffold_with_saver.saver.save(
+                session, self._prefix, global_step=step, write_meta_graph=self._with_graph
+            )
+        except (tf.errors.OpError, OSError, ValueError) as error:
+            raise ModelDirError(
+                getattr(error, "errno", None) or errno.EIO,
+                f"The checkpoint of step {step} could not be written to {self._directory}: {_first_line(error)}. "
+                f"The last complete one is of step {self._saved_step}. Free space or mend the rights, then start the "
+                "same training again: it resumes from there."
+                if self._saved_step >= 0
+                else f"No checkpoint can be written to model_dir {self._directory}: {_first_line(error)}. "
+                "Nothing has been trained yet; choose another model_dir, or mend its rights or space.",
+            ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].rstrip(".")

@@ -1,0 +1,39 @@
+"""Writes the summaries that `model_fn` declared, for TensorBoard: at the first step, then each so many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lightwell import events
+from lightwell.hooks.base import ScheduledHook, SessionRunArgs
+
+
+class SaveSummaries(ScheduledHook):
+    """Writes `scaffold.summary_op` every `every_steps` steps."""
+
+    def __init__(self, every_steps: int, directory: str, scaffold: Any) -> None:
+        self._every = int(every_steps)
+        self._directory = directory
+        self._scaffold = scaffold
+        self._last: int | None = None
+
+    def next_look(self, global_step: int) -> int:
+        """The first step, then each so many."""
+        return global_step + 1 if self._last is None else max(global_step + 1, self._last + self._every)
+
+    def before_run(self, run_context: Any) -> Any:
+        """Asks for the merged summaries, if the model has any."""
+        return None if self._scaffold.summary_op is None else SessionRunArgs(self._scaffold.summary_op)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Writes them."""
+        step = run_context.global_step
+        if self._last is None:
+            events.mark_start(self._directory, step)
+        self._last = step
+        if run_values.results is not None:
+            events.writer(self._directory).add_summary(run_values.results, step)
+
+    def end(self, session: Any) -> None:
+        """Makes sure that a reader sees all of it."""
+        events.writer(self._directory).flush()

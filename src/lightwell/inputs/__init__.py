@@ -1,0 +1,1 @@
+"""Inputs: whatever `input_fn` returns becomes features and labels."""

@@ -1,0 +1,39 @@
+"""Calling `input_fn`: with those of `mode`, `params` and `config` that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lightwell.callables import arguments_of, name_of
+from lightwell.errors import InputFnError, WrongType
+
+_KNOWN = ("mode", "params", "config")
+
+
+def check_input_fn(input_fn: Any) -> None:
+    """Fails early on an `input_fn` that cannot be called without arguments of its own.
+
+    Raises:
+        WrongType: not a function.
+        InputFnError: it needs an argument that nobody gives it.
+    """
+    if not callable(input_fn):
+        raise WrongType(
+            f"input_fn must be a function that returns the input, got {type(input_fn).__name__}. "
+            "Wrap what you have: input_fn=lambda: ..., so that it is built in the right graph."
+        )
+    unknown = sorted(arguments_of(input_fn).required.difference(_KNOWN))
+    if unknown:
+        raise InputFnError(
+            f"input_fn {name_of(input_fn)!r} needs the arguments {unknown}; it can be given {list(_KNOWN)} only. "
+            f"Bind the others: lambda: {name_of(input_fn)}({unknown[0]}=...)."
+        )
+
+
+def call_input_fn(input_fn: Callable[..., Any], *, mode: str, params: Any, config: Any) -> Any:
+    """Calls `input_fn` with what it asks for and returns its result as it is."""
+    check_input_fn(input_fn)
+    available = {"mode": mode, "params": params, "config": config}
+    takes = arguments_of(input_fn)
+    return input_fn(**{name: value for name, value in available.items() if takes.accepts(name)})

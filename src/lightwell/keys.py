@@ -1,0 +1,27 @@
+"""The words of the API: exact strings that programs, checkpoints and TensorBoard depend on. Imports nothing."""
+
+from __future__ import annotations
+
+
+class ModeKeys:
+    """The three modes in which `model_fn` and `input_fn` are called.
+
+    * `TRAIN`: training.
+    * `EVAL`: evaluation.
+    * `PREDICT`: prediction, and export for serving.
+    """
+
+    TRAIN = "train"
+    EVAL = "eval"
+    PREDICT = "infer"
+
+
+MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
+
+LOSS = "loss"
+GLOBAL_STEP = "global_step"
+
+# Key of the signature that servers use when none is named; TensorFlow's value, kept here so that `spec` needs no import.
+DEFAULT_SERVING_SIGNATURE = "serving_default"
+
+CHECKPOINT_PREFIX = "model.ckpt"

@@ -1,0 +1,247 @@
+"""`EstimatorSpec`: what a `model_fn` gives back, checked for its mode at the moment it is made.
+
+Owns the value and the rules per mode. Takes tensors and ops of the graph that is being built; builds nothing itself
+except the reshape of a one-element loss to a scalar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from lightwell import outputs
+from lightwell.errors import ModelFnError, WrongType
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, MODES, ModeKeys
+
+HOOK_METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
+
+
+class _Fields(NamedTuple):
+    mode: str
+    predictions: Any
+    loss: Any
+    train_op: Any
+    eval_metric_ops: dict[str, Any]
+    export_outputs: dict[str, Any] | None
+    training_chief_hooks: tuple[Any, ...]
+    training_hooks: tuple[Any, ...]
+    scaffold: Any
+    evaluation_hooks: tuple[Any, ...]
+    prediction_hooks: tuple[Any, ...]
+
+
+class EstimatorSpec(_Fields):
+    """What `model_fn` returns: ops and objects that describe one mode of the model.
+
+    Which fields a mode needs:
+
+    * `ModeKeys.TRAIN`: `loss` and `train_op`.
+    * `ModeKeys.EVAL`: `loss`.
+    * `ModeKeys.PREDICT`: `predictions`.
+
+    A `model_fn` may fill in all of them whatever the mode; those a mode does not need are ignored.
+
+    Args:
+        mode: a `ModeKeys` value.
+        predictions: a tensor, or a dict of tensors.
+        loss: a tensor with a single element.
+        train_op: the op that makes one training step and counts `global_step`.
+        eval_metric_ops: name to metric; a metric is a `(value, update_op)` pair, as the functions of
+            `tf.compat.v1.metrics` return, or a Keras metric object whose `update_state` was called in `model_fn`.
+        export_outputs: signature name to an `ExportOutput`, for SavedModels.
+        training_chief_hooks: hooks that run on the chief during training.
+        training_hooks: hooks that run on every worker during training.
+        scaffold: a `tf.compat.v1.train.Scaffold` with init ops, a saver and the like of one's own.
+        evaluation_hooks: hooks that run during evaluation.
+        prediction_hooks: hooks that run during prediction.
+
+    Raises:
+        ModelFnError: something that the mode needs is missing, or is not of the expected form.
+        WrongType: a field has the wrong type.
+    """
+
+    __slots__ = ()
+
+    def _replace(self, **changes: Any) -> EstimatorSpec:  # a namedtuple's own would skip the checks
+        if changes.get("mode", self.mode) != self.mode:
+            raise ModelFnError(f"mode of EstimatorSpec cannot be changed, from {self.mode!r} to {changes['mode']!r}.")
+        unknown = sorted(changes.keys() - set(self._fields))
+        if unknown:
+            raise ModelFnError(f"EstimatorSpec has no fields {unknown}; it has {list(self._fields)}.")
+        return type(self)(**{**self._asdict(), **changes})
+
+    def __new__(
+        cls,
+        mode: str,
+        predictions: Any = None,
+        loss: Any = None,
+        train_op: Any = None,
+        eval_metric_ops: Mapping[str, Any] | None = None,
+        export_outputs: Mapping[str, Any] | None = None,
+        training_chief_hooks: Sequence[Any] | None = None,
+        training_hooks: Sequence[Any] | None = None,
+        scaffold: Any = None,
+        evaluation_hooks: Sequence[Any] | None = None,
+        prediction_hooks: Sequence[Any] | None = None,
+    ) -> EstimatorSpec:
+        where = f"EstimatorSpec(mode={mode!r})"
+        _check_mode(mode)
+        return super().__new__(
+            cls,
+            mode=mode,
+            predictions=_checked_predictions(predictions, mode, where),
+            loss=_checked_loss(loss, mode, where),
+            train_op=_checked_train_op(train_op, mode, where),
+            eval_metric_ops=_checked_metrics(eval_metric_ops, where),
+            export_outputs=_checked_exports(export_outputs, predictions, mode, where),
+            training_chief_hooks=checked_hooks(training_chief_hooks, f"{where}: training_chief_hooks"),
+            training_hooks=checked_hooks(training_hooks, f"{where}: training_hooks"),
+            scaffold=_checked_scaffold(scaffold, where),
+            evaluation_hooks=checked_hooks(evaluation_hooks, f"{where}: evaluation_hooks"),
+            prediction_hooks=checked_hooks(prediction_hooks, f"{where}: prediction_hooks"),
+        )
+
+
+def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
+    """Hooks as a tuple. A hook is anything with the five methods of `SessionRunHook`, whatever its base class."""
+    if hooks is None:
+        return ()
+    if isinstance(hooks, str | Mapping) or not hasattr(hooks, "__iter__"):
+        raise WrongType(f"{where} must be a list of hooks, got {hooks!r}.")
+    for hook in hooks:
+        missing = [method for method in HOOK_METHODS if not callable(getattr(hook, method, None))]
+        if missing or isinstance(hook, type):
+            raise WrongType(
+                f"{where}: {hook!r} is not a hook"
+                + (": it is a class; make an instance of it." if isinstance(hook, type) else f": it has no {missing}.")
+                + " Derive it from tf.compat.v1.train.SessionRunHook."
+            )
+    return tuple(hooks)
+
+
+def _check_mode(mode: Any) -> None:
+    if mode not in MODES:
+        raise ModelFnError(f"EstimatorSpec: mode must be one of {list(MODES)} (see ModeKeys), got {mode!r}.")
+
+
+def _checked_loss(loss: Any, mode: str, where: str) -> Any:
+    if loss is None:
+        if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
+            raise ModelFnError(
+                f"{where}: Missing loss. This mode needs the loss as a tensor with one element, got None. "
+                "Pass loss=... to EstimatorSpec."
+            )
+        return None
+    if not tf.is_tensor(loss):
+        raise WrongType(f"{where}: loss must be a tensor, got {_described(loss)}.")
+    _check_graph(loss, "loss", where)
+    if loss.shape.is_fully_defined() and loss.shape.num_elements() != 1:
+        raise ModelFnError(
+            f"{where}: Loss must be scalar, got {loss.name} of shape {tuple(loss.shape)}. "
+            "Reduce it first, for example with tf.reduce_mean."
+        )
+    return loss if loss.shape.rank == 0 else tf.reshape(loss, [])
+
+
+def _checked_train_op(train_op: Any, mode: str, where: str) -> Any:
+    if train_op is None:
+        if mode == ModeKeys.TRAIN:
+            raise ModelFnError(
+                f"{where}: Missing train_op. Training needs the op that makes a step, got None. Pass for example "
+                "train_op=optimizer.minimize(loss, global_step=tf.compat.v1.train.get_global_step())."
+            )
+        return None
+    if isinstance(train_op, tf.Variable):
+        train_op = train_op.op
+    if not (isinstance(train_op, tf.Operation) or tf.is_tensor(train_op)):
+        raise WrongType(
+            f"{where}: train_op must be an op or a tensor, got {_described(train_op)}. "
+            "A v1 optimizer's minimize(...) returns one; several ops can be joined with tf.group(...)."
+        )
+    _check_graph(train_op, "train_op", where)
+    return train_op
+
+
+def _checked_predictions(predictions: Any, mode: str, where: str) -> Any:
+    if predictions is None:
+        if mode == ModeKeys.PREDICT:
+            raise ModelFnError(
+                f"{where}: Missing predictions. This mode needs a tensor or a dict of tensors, got None. "
+                "Pass predictions=... to EstimatorSpec."
+            )
+        return {}
+    if isinstance(predictions, Mapping):
+        for key, value in predictions.items():
+            if not isinstance(value, tf.Variable) and not tf.is_tensor(value):
+                raise WrongType(f"{where}: predictions[{key!r}] must be a tensor, got {_described(value)}.")
+            _check_graph(value, f"predictions[{key!r}]", where)
+        return dict(predictions)
+    if not tf.is_tensor(predictions):
+        raise WrongType(f"{where}: predictions must be a tensor or a dict of tensors, got {_described(predictions)}.")
+    _check_graph(predictions, "predictions", where)
+    return predictions
+
+
+def _checked_metrics(metrics: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
+    if metrics is None:
+        return {}
+    if not isinstance(metrics, Mapping):
+        raise WrongType(f"{where}: eval_metric_ops must be a dict of metrics by name, got {_described(metrics)}.")
+    for name, metric in metrics.items():
+        if is_keras_metric(metric):
+            continue
+        if not isinstance(metric, tuple | list) or len(metric) != 2:
+            raise WrongType(
+                f"{where}: eval_metric_ops[{name!r}] must be a (value, update_op) pair, as tf.compat.v1.metrics.* "
+                f"return, or a Keras metric object, got {_described(metric)}."
+            )
+    return dict(metrics)
+
+
+def _checked_exports(exports: Mapping[str, Any] | None, predictions: Any, mode: str, where: str) -> Any:
+    if mode != ModeKeys.PREDICT:
+        return exports
+    if exports is None:
+        return {DEFAULT_SERVING_SIGNATURE: outputs.PredictOutput(predictions)}
+    if not isinstance(exports, Mapping):
+        raise WrongType(f"{where}: export_outputs must be a dict of ExportOutput by name, got {_described(exports)}.")
+    for name, output in exports.items():
+        if not isinstance(output, outputs.ExportOutput):
+            raise WrongType(f"{where}: export_outputs[{name!r}] must be an ExportOutput, got {_described(output)}.")
+    if len(exports) == 1:  # a lone signature is also the one that servers look for
+        (only,) = exports.values()
+        return {**exports, DEFAULT_SERVING_SIGNATURE: only}
+    if exports and DEFAULT_SERVING_SIGNATURE not in exports:
+        raise ModelFnError(
+            f"{where}: export_outputs has several signatures {sorted(exports)}, and none is called "
+            f"{DEFAULT_SERVING_SIGNATURE!r}; name the one that servers shall use when asked for none."
+        )
+    return dict(exports)
+
+
+def _checked_scaffold(scaffold: Any, where: str) -> Any:
+    if scaffold is None:
+        return tf.compat.v1.train.Scaffold()
+    if not isinstance(scaffold, tf.compat.v1.train.Scaffold):
+        raise WrongType(f"{where}: scaffold must be a tf.compat.v1.train.Scaffold, got {_described(scaffold)}.")
+    return scaffold
+
+
+def is_keras_metric(metric: Any) -> bool:
+    """Whether `metric` is a Keras metric object (Keras 3 or legacy), told by what it can do."""
+    return all(callable(getattr(metric, method, None)) for method in ("update_state", "result", "reset_state"))
+
+
+def _check_graph(value: Any, field: str, where: str) -> None:
+    graph = getattr(value, "graph", None)
+    if graph is None or graph is not tf.compat.v1.get_default_graph():
+        raise ModelFnError(
+            f"{where}: {field} must be from the default graph, the one that model_fn was called in; got "
+            f"{getattr(value, 'name', value)!r} of another one. Build all ops inside model_fn."
+        )
+
+
+def _described(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"
