@@ -32,15 +32,16 @@ def lazy_names(
     targets: Mapping[str, str | Callable[[], Any]],
     *,
     absent: Mapping[str, str] | None = None,
+    keep: bool = True,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make `__getattr__`, `__dir__` and `__all__` of a module from a table.
 
     Args:
         module_name: the module's `__name__`.
-        targets: public name -> where it lives, as `resolve` reads it, or a function that makes it. What was found is
-            kept in the module, so the lookup happens once.
+        targets: public name -> where it lives, as `resolve` reads it, or a function that makes it.
         absent: names people will ask for that do not exist -> a sentence that says what to use instead. They are in
             neither `__dir__` nor `__all__`, and `hasattr` is false for them.
+        keep: put what was found into the module, so that the lookup happens once.
 
     Returns:
         The three values, in that order.
@@ -55,7 +56,8 @@ def lazy_names(
                 raise ImportError(text, name=module_name)
             raise AttributeError(text, name=name)
         value = resolve(target) if isinstance(target, str) else target()
-        setattr(sys.modules[module_name], name, value)
+        if keep:
+            setattr(sys.modules[module_name], name, value)
         return value
 
     def module_dir() -> list[str]:
@@ -69,6 +71,8 @@ def _asked_by_from_import(caller: FrameType) -> bool:
 
     Python answers an AttributeError there with its own "cannot import name", and our hint would be lost.
     """
+    if caller.f_code.co_name == "module_getattr" and caller.f_back is not None:
+        caller = caller.f_back
     code = caller.f_code.co_code
     return 0 <= caller.f_lasti < len(code) and code[caller.f_lasti] == opcode.opmap["IMPORT_FROM"]
 
