@@ -1,1 +1,53 @@
-"""Lightwell: the Estimator, alive on today's TensorFlow, with daylight in the middle."""
+"""Lightwell: the Estimator, alive on today's TensorFlow, with daylight in the middle.
+
+    import lightwell as lw
+
+    est = lw.Estimator(model_fn, model_dir="runs/mnist")
+    est.train(input_fn, steps=2000)
+    est.evaluate(input_fn)
+
+Importing this package changes nothing outside it and loads TensorFlow only when a name that needs it is used.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from lightwell._lazy import lazy_names
+from lightwell._names import ROWS
+
+if TYPE_CHECKING:  # what editors and type checkers see of the names that are looked up on first use
+    from lightwell.checkpoints.warm_start import WarmStartSettings as WarmStartSettings
+    from lightwell.config import RunConfig as RunConfig
+    from lightwell.estimator.core import Estimator as Estimator
+    from lightwell.keys import ModeKeys as ModeKeys
+    from lightwell.spec import EstimatorSpec as EstimatorSpec
+
+__version__ = "0.1.0"
+
+if importlib.util.find_spec("tensorflow") is None:
+    raise ImportError(
+        "Lightwell needs TensorFlow 2.16 or newer, and none is installed. Install one build of it:\n"
+        '  pip install "lightwell[cpu]"         CPU only\n'
+        '  pip install "lightwell[tensorflow]"  the standard build\n'
+        '  pip install "lightwell[cuda]"        with NVIDIA libraries'
+    )
+
+_OWN_NAMES = {
+    "compat": "lightwell.compat",
+    "errors": "lightwell.errors",
+    "estimator": "lightwell.estimator",
+    "install": "lightwell.compat.install:install",
+    "layers": "lightwell.layers",
+    "rnn_cell": "lightwell.rnn_cell",
+    "tf1": "lightwell.tf1",
+    "uninstall": "lightwell.compat.install:uninstall",
+}
+_ESTIMATOR_NAMES = {row.name: row for row in ROWS[""] if "v2" in row.faces}
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {**{name: row.target for name, row in _ESTIMATOR_NAMES.items() if not row.absent}, **_OWN_NAMES},
+    absent={name: row.absent for name, row in _ESTIMATOR_NAMES.items() if row.absent},
+)

@@ -12,7 +12,7 @@ from typing import Any
 def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
     """Adds listeners to a user's own `CheckpointSaverHook`.
 
-    `train(saving_listeners=...)` promises to call them also when the user brings the hook; the class takes listeners only
-    in its constructor.
+    `train(saving_listeners=...)` promises to call them also when the user brings the hook; the class takes listeners
+    only in its constructor.
     """
     hook._listeners.extend(listeners)

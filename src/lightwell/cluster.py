@@ -32,7 +32,8 @@ class ClusterInfo:
         evaluation_master: the session target for evaluation and prediction.
         num_ps_replicas: how many parameter servers there are.
         num_worker_replicas: how many tasks train, the chief included.
-        global_id_in_cluster: number among all tasks (chief, then workers, then parameter servers); None for an evaluator.
+        global_id_in_cluster: number among all tasks (chief, then workers, then parameter servers); None for an
+        evaluator.
         service: free settings of the platform that started the job.
         model_dir: the directory that the platform chose, if it did.
     """
@@ -96,7 +97,9 @@ def _single_machine(settings: Mapping[str, Any], service: Any, model_dir: str | 
             f'TF_CONFIG has the task type {task["type"]!r} but no "cluster"; without a cluster it must be "worker".'
         )
     if int(task.get("index", 0)) != 0:
-        raise UsageError(f'TF_CONFIG has the task index {task["index"]} but no "cluster"; without a cluster it must be 0.')
+        raise UsageError(
+            f'TF_CONFIG has the task index {task["index"]} but no "cluster"; without a cluster it must be 0.'
+        )
     return ClusterInfo(
         master=settings.get("session_master", ""),
         evaluation_master=settings.get("eval_session_master", ""),
@@ -136,7 +139,11 @@ def _in_cluster(
     alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1
     address = "" if alone else f"grpc://{spec.task_address(task_type, task_id)}"
     order = [chief, WORKER, PS]
-    before = sum(spec.num_tasks(job) for job in order[: order.index(task_type)] if job in spec.jobs) if task_type in order else 0
+    before = (
+        sum(spec.num_tasks(job) for job in order[: order.index(task_type)] if job in spec.jobs)
+        if task_type in order
+        else 0
+    )
     return ClusterInfo(
         spec=spec,
         task_type=task_type,

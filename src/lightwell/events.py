@@ -1,7 +1,7 @@
 """TensorBoard's event files: graphs, scalars and session marks, written where TensorFlow's own hooks write them.
 
-Owns the format; takes a directory and plain values. Writers come from TensorFlow's cache, so that a hook of the user and
-Lightwell append to one file.
+Owns the format; takes a directory and plain values. Writers come from TensorFlow's cache, so that a hook of the user
+and Lightwell append to one file.
 """
 
 from __future__ import annotations

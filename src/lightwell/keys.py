@@ -21,7 +21,7 @@ MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 LOSS = "loss"
 GLOBAL_STEP = "global_step"
 
-# Key of the signature that servers use when none is named; TensorFlow's value, kept here so that `spec` needs no import.
+# The signature that servers use when none is named.
 DEFAULT_SERVING_SIGNATURE = "serving_default"
 
 CHECKPOINT_PREFIX = "model.ckpt"

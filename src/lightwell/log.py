@@ -5,5 +5,5 @@ from __future__ import annotations
 
 import logging
 
-# `tf.get_logger()` returns this very logger; asking `logging` for it spares modules that only log an import of TensorFlow.
+# `tf.get_logger()` returns this very logger; asking `logging` for it needs no import of TensorFlow.
 logger = logging.getLogger("tensorflow")

@@ -57,7 +57,9 @@ def _table(differences: list[Difference]) -> str:
     rows = [("variable", "model", "checkpoint")]
     rows += [(d.name, _shown(d.in_model), _shown(d.in_checkpoint)) for d in differences[:_MOST_ROWS]]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     if len(differences) > _MOST_ROWS:
         lines.append(f"  … and {len(differences) - _MOST_ROWS} more")
     return "\n".join(lines)

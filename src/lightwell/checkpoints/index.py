@@ -39,8 +39,8 @@ def newest_usable(directory: str) -> str | None:
         except CheckpointUnreadable as error:
             refused.append(error)
             continue
-        for error in refused:
-            logger.warning("%s Using the previous checkpoint %s.", error, prefix)
+        for reason in refused:
+            logger.warning("%s Using the previous checkpoint %s.", reason, prefix)
         return prefix
     if refused:
         raise CheckpointUnreadable(
@@ -79,7 +79,8 @@ def check_readable(prefix: str) -> None:
     found = sum(tf.io.gfile.stat(file).length for file in files)
     if found < expected:
         raise CheckpointUnreadable(
-            f"Checkpoint {prefix} is cut short: its data files hold {found} bytes, its index promises at least {expected}."
+            f"Checkpoint {prefix} is cut short: its data files hold {found} bytes, its index promises at least "
+            f"{expected}."
         )
 
 

@@ -1,7 +1,7 @@
 """A session with hooks around it: TensorFlow's `MonitoredSession` contract, driven by us.
 
-Owns the life of a run: `begin` of the hooks, the final graph, the session, the steps, the way out. A session that is lost
-(`AbortedError`, `UnavailableError`: a machine of the cluster went away) is opened again and the hooks told.
+Owns the life of a run: `begin` of the hooks, the final graph, the session, the steps, the way out. A session that is
+lost (`AbortedError`, `UnavailableError`: a machine of the cluster went away) is opened again and the hooks told.
 
 Nothing stays entered between two calls: the graph is the default one while hooks and the session run, and only then, so
 that a generator can hand control back to the user's eager code.
@@ -90,6 +90,7 @@ class HookedSession:
                 with self._program.graph.as_default():
                     self._hooks.end(self._session)
         finally:
+            self._hooks.close()
             self._close_session()
 
     def run_without_hooks(self, fetches: Any) -> Any:

@@ -15,6 +15,7 @@ from lightwell.checkpoints.compare import Shape, check_fits
 from lightwell.checkpoints.index import newest_first
 from lightwell.engine.program import Program
 from lightwell.errors import CheckpointUnreadable, ModelFnError
+from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
 
@@ -34,9 +35,8 @@ class SessionPlan:
 
 
 def finish_graph(program: Program) -> None:
-    """Completes the scaffold (init ops, saver, summaries) and makes the graph final; doing it again does nothing."""
+    """Completes the scaffold (init ops, saver, summaries) and makes the graph final."""
     program.spec.scaffold.finalize()
-    logger.info("Graph was finalized.")
 
 
 def open_session(program: Program, plan: SessionPlan) -> Any:
@@ -98,11 +98,16 @@ def _with_older_ones(checkpoint: str) -> list[str]:
 
 
 def _keep_numbering(program: Program, checkpoint: str) -> None:
-    """Tells the saver which checkpoints exist, so that it counts and removes the old ones too."""
-    directory = checkpoint.rpartition("/")[0] or "."
-    state = tf.train.get_checkpoint_state(directory)
-    if state is not None:
-        program.spec.scaffold.saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+    """Tells the saver which checkpoints exist, so that in training it counts and removes the old ones too."""
+    if program.mode != ModeKeys.TRAIN:
+        return
+    known = reversed(list(newest_first(checkpoint.rpartition("/")[0] or ".")))
+    with_times = [
+        (path, tf.io.gfile.stat(path + ".index").mtime_nsec / 1e9)
+        for path in known
+        if tf.io.gfile.exists(path + ".index")
+    ]
+    program.spec.scaffold.saver.set_last_checkpoints_with_time(with_times)
 
 
 def _initialise_locals(session: Any, scaffold: Any) -> None:
@@ -120,7 +125,8 @@ def _check_ready(session: Any, ready_op: Any, when: str) -> None:
     if getattr(left, "size", 0):
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in left.ravel()]
         raise ModelFnError(
-            f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of its own, "
+            f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of "
+            "its own, "
             "it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
         )
 
@@ -164,7 +170,7 @@ def _assigned_shape(value: Any) -> Shape | None:
     """The static shape of the variable that a restored value is assigned to."""
     left = list(value.consumers())
     for _ in range(8):  # a short way: Identity, a reshape or a cast, then the assignment
-        following = []
+        following: list[Any] = []
         for op in left:
             if op.type in ("AssignVariableOp", "Assign"):
                 shape = op.inputs[0].op.get_attr("shape")
@@ -174,5 +180,3 @@ def _assigned_shape(value: Any) -> Shape | None:
             following.extend(consumer for output in op.outputs for consumer in output.consumers())
         left = following
     return None
-
-

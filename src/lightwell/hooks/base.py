@@ -24,3 +24,6 @@ class ScheduledHook(SessionRunHook):
         A step is told by the counter's value once it has run: the first step of a fresh model is 1.
         """
         return global_step + 1
+
+    def close(self) -> None:
+        """Called once when the run is over, also after an error, where `end` is not."""

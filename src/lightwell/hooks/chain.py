@@ -1,6 +1,7 @@
 """Many hooks as one: calls them in order, merges what they ask for, hands back what they asked for.
 
-The order is the list's, in every phase. An exception of a hook goes through untouched: the hooks after it are not called.
+The order is the list's, in every phase. An exception of a hook goes through untouched: the hooks after it are not
+called.
 """
 
 from __future__ import annotations
@@ -66,6 +67,12 @@ class HookChain:
         for hook in self.hooks:
             hook.end(session)
 
+    def close(self) -> None:
+        """The run is over, in whatever way."""
+        for hook in self.hooks:
+            if isinstance(hook, ScheduledHook):
+                hook.close()
+
 
 def _is_due(hook: Any, global_step: int | None) -> bool:
     if global_step is None or not isinstance(hook, ScheduledHook):
@@ -90,7 +97,8 @@ def _merge(request: Request, hook: Any, args: Any) -> None:
 
 
 def _merged_options(first: Any, second: Any) -> Any:
-    """Run options that satisfy both: the finer trace, the sum of the times out, partition graphs if either wants them."""
+    """Run options that satisfy both: the finer trace, the sum of the times out, partition graphs if either wants
+    them."""
     merged = tf.compat.v1.RunOptions()
     if first is not None:
         merged.CopyFrom(first)

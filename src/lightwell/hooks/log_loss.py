@@ -31,8 +31,6 @@ class LogLoss(ScheduledHook):
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Logs."""
         step, now = run_context.global_step, time.time()
-        line = f"loss = {run_context.loss_value}, step = {step - 1}"
-        if self._next is not None:
-            line += f" ({now - self._time:.3f} sec)"
-        logger.info(line)
+        took = "" if self._next is None else f" ({now - self._time:.3f} sec)"
+        logger.info("loss = %s, step = %d%s", run_context.loss_value, step - 1, took)
         self._next, self._time = step + self._every, now

@@ -1,7 +1,7 @@
 """Saves checkpoints during training: at the start, on its cadence, at the end, and when told to.
 
-A `CheckpointSaverHook` to anyone who asks with `isinstance`; the files, the log lines and the listeners' calls are those
-of TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on an interrupt.
+A `CheckpointSaverHook` to anyone who asks with `isinstance`; files, log lines and listeners' calls are those of
+TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on an interrupt.
 """
 
 from __future__ import annotations
@@ -60,6 +60,11 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         self._with_graph = save_graph_def
         self._saved_step = -1
         self._saved_at = 0.0
+
+    @property
+    def saved_step(self) -> int:
+        """The step of the newest checkpoint of this run, -1 before the first."""
+        return self._saved_step
 
     def begin(self) -> None:
         """Tells the listeners that a run begins."""

@@ -1,7 +1,7 @@
 """From what `input_fn` returned to features and labels.
 
-Takes a `tf.data.Dataset`, tensors, a `(features, labels)` pair, dicts or nested structures of tensors (sparse and ragged
-ones included). Gives an `Inputs` value whose tensors belong to the graph being built.
+Takes a `tf.data.Dataset`, tensors, a `(features, labels)` pair, dicts or nested structures of tensors (sparse and
+ragged ones included). Gives an `Inputs` value whose tensors belong to the graph being built.
 """
 
 from __future__ import annotations

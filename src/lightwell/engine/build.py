@@ -1,0 +1,172 @@
+"""Building: (model_fn, input_fn, mode, config) becomes a `Program`.
+
+The order is that of `tf.estimator`, because seeds of random ops depend on it: seed, global step, input, model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.callables import arguments_of, name_of
+from lightwell.config import RunConfig
+from lightwell.engine.metrics import evaluation_ops
+from lightwell.engine.program import Program
+from lightwell.errors import InputFnError, ModelFnError
+from lightwell.inputs.call import call_input_fn
+from lightwell.inputs.unpack import Inputs, iterator_initializers, unpack_inputs
+from lightwell.keys import LOSS, ModeKeys
+from lightwell.layers.record import LayerBook, recording
+from lightwell.log import logger
+from lightwell.spec import EstimatorSpec
+
+_GraphKeys = tf.compat.v1.GraphKeys
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """All that a program is built from.
+
+    Attributes:
+        model_fn: the user's model function.
+        input_fn: the user's input function.
+        mode: a `ModeKeys` value.
+        params: handed to both functions where they ask for it.
+        config: likewise, and the source of seed and devices.
+        warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
+    """
+
+    model_fn: Callable[..., Any]
+    input_fn: Callable[..., Any]
+    mode: str
+    params: Any
+    config: RunConfig
+    warm_start: Callable[[], object] | None = None
+
+
+def build(recipe: Recipe) -> Program:
+    """Builds the graph of one mode.
+
+    Raises:
+        InputFnError: `input_fn`, or what it returned, cannot be used.
+        ModelFnError: `model_fn`, or what it returned, cannot be used.
+    """
+    graph = tf.Graph()
+    with graph.as_default(), graph.device(recipe.config.device_fn):
+        tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
+        global_step = tf.compat.v1.train.create_global_step(graph)
+        _prepare_global_step_read(global_step)
+        inputs = _build_inputs(recipe)
+        book = LayerBook()
+        with recording(book):
+            spec = call_model_fn(recipe, inputs)
+        if recipe.warm_start is not None:
+            recipe.warm_start()
+        inputs = Inputs(
+            inputs.features,
+            inputs.labels,
+            inputs.initializers + iterator_initializers(graph, inputs.initializers),
+        )
+        program = Program(graph, recipe.mode, inputs, spec, global_step, book)
+        return _completed(program, recipe.config)
+
+
+def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
+    """Calls `model_fn` with what it asks for, and checks that a spec for this mode comes back."""
+    function, name = recipe.model_fn, name_of(recipe.model_fn)
+    takes = arguments_of(function)
+    if not takes.accepts("labels") and not takes.anything and inputs.labels is not None:
+        raise ModelFnError(
+            f"model_fn {name!r} does not take labels, but input_fn returns labels. Add an argument `labels`, or let "
+            "input_fn return features only."
+        )
+    available = {"labels": inputs.labels, "mode": recipe.mode, "params": recipe.params, "config": recipe.config}
+    chosen = {key: value for key, value in available.items() if takes.accepts(key) or takes.anything}
+    logger.info("Calling model_fn.")
+    try:
+        spec = function(features=inputs.features, **chosen)
+    except (TypeError, ValueError, AttributeError) as error:
+        if inputs.labels is None and "labels" in chosen and recipe.mode != ModeKeys.PREDICT:
+            raise InputFnError(
+                f"input_fn {name_of(recipe.input_fn)!r} gave no labels in mode {recipe.mode!r}, and model_fn {name!r} "
+                f"failed: {type(error).__name__}: {error}. Return a (features, labels) pair from input_fn, or let "
+                "model_fn do without labels."
+            ) from error
+        raise
+    logger.info("Done calling model_fn.")
+    return _checked_spec(spec, recipe.mode, name)
+
+
+def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
+    if hasattr(spec, "as_estimator_spec"):  # TPUEstimatorSpec and its like
+        spec = spec.as_estimator_spec()
+    if not isinstance(spec, EstimatorSpec):
+        hint = " Is a `return` missing?" if spec is None else ""
+        raise ModelFnError(
+            f"model_fn {name!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
+            f"{'' if spec is None else f' {spec!r}'}.{hint}"
+        )
+    if spec.mode != mode:
+        raise ModelFnError(
+            f"model_fn {name!r} was called with mode {mode!r} and returned a spec for mode {spec.mode!r}. "
+            "Hand its `mode` argument on: EstimatorSpec(mode=mode, ...)."
+        )
+    return spec
+
+
+def _build_inputs(recipe: Recipe) -> Inputs:
+    with tf.device("/cpu:0"):
+        result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
+        return unpack_inputs(result, recipe.input_fn, recipe.mode)
+
+
+def _prepare_global_step_read(global_step: Any) -> None:
+    """Makes the read of the counter that TensorFlow's hooks look for in the graph.
+
+    They would make it themselves; made here, before the input, the numbering of ops is that of `tf.estimator`, on which
+    the seeds of random ops depend.
+    """
+    with tf.name_scope("global_step/"):
+        is_set = tf.compat.v1.is_variable_initialized(global_step)
+        current = tf.cond(is_set, global_step.read_value, lambda: global_step.initial_value)
+        tf.compat.v1.add_to_collection("global_step_read_op_cache", current + 0)
+
+
+def _completed(program: Program, config: RunConfig) -> Program:
+    """Adds what the mode needs beyond the model: summaries, saver and counters, or metrics."""
+    spec = program.spec
+    if program.mode == ModeKeys.EVAL:
+        evaluation = evaluation_ops(spec, program.global_step)
+        return dataclasses.replace(program, evaluation=evaluation)
+    if program.mode == ModeKeys.PREDICT:
+        return program
+    _declare_loss(spec.loss)
+    _ensure_saver(spec.scaffold, config)
+    with tf.control_dependencies([spec.train_op]):
+        step_after = tf.identity(program.global_step.read_value(), name="lightwell/step_after")
+    return dataclasses.replace(program, step_after=step_after)
+
+
+def _declare_loss(loss: Any) -> None:
+    """The loss is a summary and a member of the losses collection, as programs and TensorBoard expect."""
+    tf.compat.v1.add_to_collection(_GraphKeys.LOSSES, loss)
+    summaries = tf.compat.v1.get_collection(_GraphKeys.SUMMARIES)
+    if not any(summary.op.name == LOSS for summary in summaries):
+        tf.compat.v1.summary.scalar(LOSS, loss)
+
+
+def _ensure_saver(scaffold: Any, config: RunConfig) -> None:
+    if scaffold.saver is not None or tf.compat.v1.get_collection(_GraphKeys.SAVERS):
+        return
+    saver = tf.compat.v1.train.Saver(
+        sharded=True,
+        max_to_keep=config.keep_checkpoint_max,
+        keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
+        defer_build=True,
+        save_relative_paths=True,
+    )
+    tf.compat.v1.add_to_collection(_GraphKeys.SAVERS, saver)

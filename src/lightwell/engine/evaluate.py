@@ -1,0 +1,91 @@
+"""Evaluation: batches through the metrics, once over the data or for so many steps; then the metrics' values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from lightwell import events
+from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.program import EvalOps, Program
+from lightwell.engine.session import SessionPlan
+from lightwell.hooks.base import SessionRunHook
+from lightwell.keys import GLOBAL_STEP
+from lightwell.log import logger
+
+
+def evaluate(
+    program: Program,
+    ops: EvalOps,
+    *,
+    steps: int | None,
+    hooks: Sequence[Any],
+    events_dir: str,
+    checkpoint: str | None,
+    plan: SessionPlan,
+) -> dict[str, Any]:
+    """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
+    with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
+        events.write_graph(events_dir, program.graph)
+    counter = [_CountEvaluations(int(steps))] if steps is not None else []
+    final = _ReadMetrics(ops.values)
+    run = HookedSession(program, [*hooks, *counter, *program.spec.evaluation_hooks, final], plan)
+    logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
+    started = time.time()
+    try:
+        run.start()
+        try:
+            while not run.should_stop:
+                run.step([ops.update])
+        except END_OF_INPUT:
+            pass
+    except BaseException as error:
+        run.finish(error)
+        raise
+    run.finish()
+    logger.info("Inference Time : %0.5fs", time.time() - started)
+    logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
+    _report(final.result, events_dir, checkpoint)
+    return final.result
+
+
+def _report(result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
+    step = int(result[GLOBAL_STEP])
+    shown = ", ".join(f"{name} = {value!s}" for name, value in sorted(result.items()))
+    logger.info("Saving dict for global step %d: %s", step, shown)
+    events.write_metrics(events_dir, result, step, checkpoint)
+    if checkpoint:
+        logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
+
+
+class _CountEvaluations(SessionRunHook):
+    """Stops after `steps` batches, and logs how far it is."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+        self._log_every = 1 if steps <= 10 else steps // 10
+        self._done = 0
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self._done = 0  # metrics start over in a new session, and so must the count
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._done += 1
+        if self._done % self._log_every == 0 or self._done == self._steps:
+            logger.info("Evaluation [%d/%d]", self._done, self._steps)
+        if self._done >= self._steps:
+            run_context.request_stop()
+
+
+class _ReadMetrics(SessionRunHook):
+    """Reads the metrics once all batches are in; the last hook, so that others' `end` comes first."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+        self.result: dict[str, Any] = {}
+
+    def end(self, session: Any) -> None:
+        read = session.run(self._values)
+        self.result = {name: read[name] for name in sorted(read) if name != GLOBAL_STEP}
+        self.result[GLOBAL_STEP] = read[GLOBAL_STEP]

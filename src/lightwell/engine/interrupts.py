@@ -1,0 +1,43 @@
+"""Ctrl-C and SIGTERM during training: finish the step, save, leave.
+
+Owns the SIGTERM handler for the length of a `with` block, in the main thread only (Python allows no other).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived. Like `KeyboardInterrupt`, no `except Exception` shall swallow it."""
+
+
+@contextlib.contextmanager
+def sigterm_raises() -> Iterator[None]:
+    """Turns SIGTERM into `Terminated` inside the block; what the program had set up before is put back after it.
+
+    A program that handles SIGTERM itself keeps its handler.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or before != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def leave_by_sigterm() -> None:
+    """Ends the process the way SIGTERM would have, now that the work is saved."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGTERM)

@@ -1,0 +1,108 @@
+"""Prediction: a generator over examples, or over batches.
+
+An ordinary generator: between two items it holds a session, but no graph or session is entered, so the caller's eager
+code works, two generators interleave, and one that is dropped closes its session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan
+from lightwell.errors import ModelFnError, UsageError
+from lightwell.log import logger
+
+
+def predict(
+    program: Program,
+    *,
+    predict_keys: Sequence[str] | None,
+    hooks: Sequence[Any],
+    by_example: bool,
+    plan: SessionPlan,
+) -> Iterator[Any]:
+    """Yields predictions, example by example or batch by batch, in the order of the data."""
+    fetches = _chosen(program.spec.predictions, predict_keys)
+    _warn_if_endless(program)
+    run = HookedSession(program, [*hooks, *program.spec.prediction_hooks], plan)
+    try:
+        run.start()
+        try:
+            while not run.should_stop:
+                batch = run.step(fetches)
+                if by_example:
+                    yield from _examples(batch)
+                else:
+                    yield batch
+        except END_OF_INPUT:
+            pass
+    except BaseException as error:
+        run.finish(error)
+        raise
+    run.finish()
+
+
+def _chosen(predictions: Any, keys: Sequence[str] | str | None) -> Any:
+    """The predictions asked for.
+
+    Raises:
+        UsageError: keys were given for predictions that have none, or none of them is there.
+    """
+    if not keys:
+        return predictions
+    if not isinstance(predictions, Mapping):
+        raise UsageError(
+            f"predict: predict_keys={keys!r} was given, but model_fn's predictions are a single tensor without keys; "
+            "predict_keys argument is not valid in case of non-dict predictions. Leave predict_keys out."
+        )
+    wanted = [keys] if isinstance(keys, str) else list(keys)
+    chosen = {key: value for key, value in predictions.items() if key in wanted}
+    if not chosen:
+        raise UsageError(
+            f"predict: Expected to run at least one output from {sorted(predictions)}, provided predict_keys={wanted}."
+        )
+    return chosen
+
+
+def _examples(batch: Any) -> Iterator[Any]:
+    if not isinstance(batch, Mapping):
+        _batch_length({"predictions": batch})
+        yield from batch
+        return
+    for row in range(_batch_length(batch)):
+        yield {key: value[row] for key, value in batch.items()}
+
+
+def _batch_length(batch: Mapping[str, Any]) -> int:
+    lengths = {}
+    for key, value in batch.items():
+        if not np.ndim(value):
+            raise ModelFnError(
+                f"predict: predictions[{key!r}] has no batch dimension (it is {value!r}), so it cannot be given out "
+                "example by example. Pass yield_single_examples=False, or leave it out with predict_keys."
+            )
+        lengths[key] = len(value)
+    if len(set(lengths.values())) > 1:
+        raise ModelFnError(
+            f"predict: Batch length of predictions should be same; the first dimensions are {lengths}. "
+            "Pass yield_single_examples=False to get whole batches, or choose some with predict_keys."
+        )
+    return next(iter(lengths.values()), 0)
+
+
+def _warn_if_endless(program: Program) -> None:
+    graph = program.graph
+    kinds = {op.type for op in graph.get_operations()}
+    has_end = kinds & {"IteratorV2", "Iterator", "OneShotIterator", "IteratorGetNext"}
+    if not has_end and not graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
+        logger.warning(
+            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
+            "forever. This "
+            "is probably a mistake."
+        )

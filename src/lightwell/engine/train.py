@@ -1,0 +1,150 @@
+"""Training: which hooks stand around the steps, the loop, and what happens when it is interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import _tf
+from lightwell.config import RunConfig
+from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises
+from lightwell.engine.nan_report import explain_nan
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan
+from lightwell.errors import UsageError
+from lightwell.hooks.count_steps import CountSteps
+from lightwell.hooks.log_loss import LogLoss
+from lightwell.hooks.nan_guard import NanGuard
+from lightwell.hooks.save_checkpoint import SaveCheckpoint
+from lightwell.hooks.save_summaries import SaveSummaries
+from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
+from lightwell.hooks.stop_at_step import StopAtStep
+from lightwell.log import logger
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How far to train: so many more steps, up to a step, or (both None) to the end of the data."""
+
+    steps: int | None = None
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TrainOutcome:
+    """What a training came to: the last step, and its loss (None if no step ran)."""
+
+    global_step: int
+    loss: Any
+
+
+def train(
+    program: Program,
+    *,
+    goal: Goal,
+    hooks: Sequence[Any],
+    listeners: Sequence[Any],
+    model_dir: str,
+    config: RunConfig,
+    plan: SessionPlan,
+) -> TrainOutcome:
+    """Runs a training program to its goal.
+
+    Raises:
+        NanLossDuringTrainingError: the loss is NaN.
+        ModelDirError: checkpoints cannot be written.
+    """
+    spec = program.spec
+    saver = _saver_hook(
+        [*hooks, *spec.training_hooks, *spec.training_chief_hooks], listeners, program, model_dir, config
+    )
+    chain = _hook_order(program, saver, hooks, goal, model_dir, config)
+    run = HookedSession(program, chain, plan)
+    with sigterm_raises():
+        try:
+            loss = _steps(run, [spec.train_op, spec.loss])
+        except (KeyboardInterrupt, Terminated) as interrupt:
+            _save_before_leaving(run, saver, interrupt)
+            run.finish(interrupt)
+            if isinstance(interrupt, Terminated):
+                leave_by_sigterm()
+            raise
+        except BaseException as error:
+            run.finish(error)
+            raise
+        step = run.global_step or 0
+        run.finish()
+    return TrainOutcome(step, loss)
+
+
+def _steps(run: HookedSession, fetches: list[Any]) -> Any:
+    """The loop: steps until somebody asks to stop, or the data end."""
+    loss = None
+    run.start()
+    try:
+        while not run.should_stop:
+            _, loss = run.step(fetches)
+    except END_OF_INPUT:
+        pass
+    return loss
+
+
+def _hook_order(
+    program: Program, saver: SaveCheckpoint | None, hooks: Sequence[Any], goal: Goal, model_dir: str, config: RunConfig
+) -> list[Any]:
+    """All hooks of a training, in the order in which `tf.estimator` calls them."""
+    spec, log_every, summary_every = program.spec, config.log_step_count_steps, config.save_summary_steps
+    first: list[Any] = [saver] if saver is not None and config.is_chief else []
+    if config.is_chief:
+        first += spec.training_chief_hooks
+        first += [CountSteps(log_every, model_dir)] if log_every else []
+        first += [SaveSummaries(summary_every, model_dir, spec.scaffold)] if summary_every else []
+    last: list[Any] = []
+    stop = StopAtStep(goal.steps, goal.max_steps) if goal.steps or goal.max_steps else None
+    last += [stop] if stop else []
+    last += [NanGuard(lambda session: explain_nan(program, session, model_dir))]
+    if terminal_wants_progress():
+        last += [ShowProgress(stop)]
+    elif log_every:
+        last += [LogLoss(log_every)]
+    return [*first, *hooks, *last, *spec.training_hooks]
+
+
+def _saver_hook(
+    given: Sequence[Any], listeners: Sequence[Any], program: Program, model_dir: str, config: RunConfig
+) -> SaveCheckpoint | None:
+    """The default checkpoint hook; None when the user brings one, or wants no checkpoints."""
+    brought = [hook for hook in given if isinstance(hook, tf.compat.v1.train.CheckpointSaverHook)]
+    if brought:
+        _tf.add_listeners(brought[0], listeners)
+        return None
+    if not config.save_checkpoints_secs and not config.save_checkpoints_steps:
+        if listeners:
+            raise UsageError(
+                "train: There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
+                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs; both are off."
+            )
+        return None
+    return SaveCheckpoint(
+        model_dir,
+        program.spec.scaffold,
+        save_secs=config.save_checkpoints_secs,
+        save_steps=config.save_checkpoints_steps,
+        listeners=listeners,
+        save_graph_def=config.checkpoint_save_graph_def,
+    )
+
+
+def _save_before_leaving(run: HookedSession, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:
+    if saver is None or run.session is None or run.global_step is None:
+        return
+    why = "SIGTERM" if isinstance(interrupt, Terminated) else "Ctrl-C"
+    logger.warning("%s: saving a checkpoint before leaving.", why)
+    with run.session.graph.as_default():
+        step = int(run.session.run(tf.compat.v1.train.get_global_step()))
+        if step != saver.saved_step:
+            saver.save(run.session, step)

@@ -1,0 +1,349 @@
+"""`Estimator`: train, evaluate and predict with a `model_fn`, all state in `model_dir`."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.callables import arguments_of, name_of
+from lightwell.checkpoints.index import latest_checkpoint, newest_usable
+from lightwell.checkpoints.reader import variable_names, variable_value
+from lightwell.checkpoints.warm_start import checked_settings, warm_start
+from lightwell.config import RunConfig, default_session_config
+from lightwell.engine import evaluate as engine_evaluate
+from lightwell.engine import predict as engine_predict
+from lightwell.engine import train as engine_train
+from lightwell.engine.build import Recipe, build, call_model_fn
+from lightwell.engine.session import SessionPlan
+from lightwell.errors import ModelFnError, UsageError, WrongType
+from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
+from lightwell.estimator.sealed import check_not_overridden
+from lightwell.inputs.call import check_input_fn
+from lightwell.inputs.unpack import Inputs
+from lightwell.keys import GLOBAL_STEP, ModeKeys
+from lightwell.log import logger
+from lightwell.spec import EstimatorSpec, checked_hooks
+
+_MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
+
+
+class Estimator:
+    """Trains, evaluates and runs a model that is described by a function.
+
+    `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
+    may leave out any argument but `features`. All state lives in `model_dir`: each call builds what it needs, takes
+    the newest checkpoint, and leaves its results there.
+
+    Args:
+        model_fn: the model function.
+        model_dir: where checkpoints and TensorBoard events are kept; a temporary directory if neither this nor
+            `config.model_dir` is set.
+        config: a `RunConfig`.
+        params: handed to `model_fn` and `input_fn`; copied.
+        warm_start_from: a checkpoint, a directory or `WarmStartSettings` to take initial weights from, when `model_dir`
+            has no checkpoint yet.
+
+    Raises:
+        ModelFnError: `model_fn` cannot be called the way an Estimator calls it.
+        UsageError: settings contradict each other.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., EstimatorSpec],
+        model_dir: Any = None,
+        config: RunConfig | None = None,
+        params: Any = None,
+        warm_start_from: Any = None,
+    ) -> None:
+        if config is None:
+            logger.info("Using default config.")
+            config = RunConfig()
+        elif not isinstance(config, RunConfig):
+            raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
+        _check_model_fn(model_fn, params)
+        self._model_fn = model_fn
+        self._model_dir = chosen_model_dir(model_dir, config)
+        self._config = config.replace(
+            model_dir=self._model_dir, session_config=config.session_config or default_session_config()
+        )
+        self._params = copy.deepcopy(params) if params is not None else {}
+        self._warm_start = checked_settings(warm_start_from)
+        logger.info("Using config: %s", self._config)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_not_overridden(cls)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(model_fn={name_of(self._model_fn)}, model_dir={self._model_dir!r})"
+
+    @property
+    def model_dir(self) -> str:
+        """The directory in which the model lives."""
+        return self._model_dir
+
+    @property
+    def config(self) -> RunConfig:
+        """How the model is run, with `model_dir` and `session_config` filled in."""
+        return self._config
+
+    @property
+    def params(self) -> Any:
+        """A copy of the parameters."""
+        return copy.deepcopy(self._params)
+
+    @property
+    def model_fn(self) -> Callable[..., EstimatorSpec]:
+        """The model function with parameters bound: `model_fn(features, labels, mode, config)`."""
+
+        def bound(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+            recipe = Recipe(self._model_fn, lambda: None, mode, self.params, config)
+            return call_model_fn(recipe, Inputs(features, labels))
+
+        return bound
+
+    def train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[Any] | None = None,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        saving_listeners: Sequence[Any] | None = None,
+    ) -> Estimator:
+        """Trains, starting from the newest checkpoint in `model_dir` if there is one.
+
+        Args:
+            input_fn: gives the training data: a `tf.data.Dataset` of `(features, labels)`, or tensors. May take any of
+                `mode`, `params`, `config`.
+            hooks: `SessionRunHook`s around each step.
+            steps: how many more steps to train. Two calls with `steps=10` train 20.
+            max_steps: up to which step to train. Two calls with `max_steps=10` train 10. Neither set: to the end of the
+                data.
+            saving_listeners: `CheckpointSaverListener`s, told before and after each checkpoint.
+
+        Returns:
+            The Estimator itself.
+
+        Raises:
+            UsageError: arguments contradict each other.
+            ModelFnError, InputFnError: a function, or what it returned, cannot be used.
+            ModelDirError: `model_dir` cannot be written.
+            NanLossDuringTrainingError: the loss became NaN.
+        """
+        goal = _checked_goal(steps, max_steps)
+        given_hooks = checked_hooks(hooks, "train: hooks")
+        listeners = _checked_listeners(saving_listeners)
+        check_input_fn(input_fn)
+        self._refuse_strategy("train", self._config.train_distribute)
+        if max_steps is not None and self._trained_steps() >= max_steps:
+            logger.info("Skipping training since max_steps has already saved.")
+            return self
+        ensure_writable(self._model_dir)
+        outcome = engine_train.train(
+            build(self._recipe(ModeKeys.TRAIN, input_fn)),
+            goal=goal,
+            hooks=given_hooks,
+            listeners=listeners,
+            model_dir=self._model_dir,
+            config=self._config,
+            plan=self._plan(lambda: newest_usable(self._model_dir), self._config.master),
+        )
+        logger.info("Loss for final step: %s.", outcome.loss)
+        return self
+
+    def evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: Any = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluates the newest checkpoint, or the one given.
+
+        Args:
+            input_fn: gives the evaluation data; see `train`.
+            steps: how many batches to look at; None for all.
+            hooks: `SessionRunHook`s around each batch.
+            checkpoint_path: a checkpoint to use instead of the newest.
+            name: keeps several evaluations apart: their events go to `eval_<name>/`.
+
+        Returns:
+            Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
+            for TensorBoard under `eval_dir(name)`.
+        """
+        _check_steps("steps", steps)
+        given_hooks = checked_hooks(hooks, "evaluate: hooks")
+        check_input_fn(input_fn)
+        self._refuse_strategy("evaluate", self._config.eval_distribute)
+        checkpoint = self._checkpoint_for(checkpoint_path, "evaluate")
+        program = build(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
+        if program.evaluation is None:
+            raise RuntimeError("An evaluation program was built without metrics.")
+        return engine_evaluate.evaluate(
+            program,
+            program.evaluation,
+            steps=steps,
+            hooks=given_hooks,
+            events_dir=self.eval_dir(name),
+            checkpoint=checkpoint,
+            plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
+        )
+
+    def predict(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: Sequence[str] | str | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: Any = None,
+        yield_single_examples: bool = True,
+    ) -> Iterator[Any]:
+        """Yields predictions for the data that `input_fn` gives; labels among them are dropped.
+
+        The model is built when the first item is asked for. Between items nothing of it is entered: eager code works
+        while iterating, several generators may be interleaved, and one that is dropped frees its session.
+
+        Args:
+            input_fn: gives the data; see `train`.
+            predict_keys: which of the predictions to compute; None for all.
+            hooks: `SessionRunHook`s around each batch.
+            checkpoint_path: a checkpoint to use instead of the newest.
+            yield_single_examples: yield one item per example; False for one item per batch.
+
+        Yields:
+            A dict of NumPy values per example (per batch), or one value where predictions are a single tensor.
+        """
+        given_hooks = checked_hooks(hooks, "predict: hooks")
+        check_input_fn(input_fn)
+        return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples)
+
+    def get_variable_names(self) -> list[str]:
+        """The names of all variables in the newest checkpoint, sorted."""
+        return variable_names(self._trained_checkpoint())
+
+    def get_variable_value(self, name: str) -> np.ndarray[Any, Any]:
+        """The value of a variable in the newest checkpoint."""
+        return variable_value(self._trained_checkpoint(), name)
+
+    def latest_checkpoint(self) -> str | None:
+        """The path of the newest checkpoint in `model_dir`, or None."""
+        return latest_checkpoint(self._model_dir)
+
+    def eval_dir(self, name: str | None = None) -> str:
+        """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
+        return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
+
+    def _predictions(
+        self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool
+    ) -> Iterator[Any]:
+        checkpoint = self._checkpoint_for(checkpoint_path, "predict")
+        yield from engine_predict.predict(
+            build(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None)),
+            predict_keys=predict_keys,
+            hooks=hooks,
+            by_example=by_example,
+            plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
+        )
+
+    def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> Recipe:
+        if untrained is None:
+            untrained = self.latest_checkpoint() is None
+        settings = self._warm_start if untrained else None
+        return Recipe(
+            self._model_fn,
+            input_fn,
+            mode,
+            self.params,
+            self._config,
+            None if settings is None else lambda: warm_start(settings),
+        )
+
+    def _plan(self, find_checkpoint: Callable[[], str | None], target: str) -> SessionPlan:
+        return SessionPlan(find_checkpoint, target, self._config.session_config)
+
+    def _checkpoint_for(self, given: Any, doing: str) -> str | None:
+        if given is not None:
+            return os.fspath(given)
+        checkpoint = newest_usable(self._model_dir)
+        if checkpoint is None and self._warm_start is None:
+            warn_untrained(self._model_dir, doing)
+        return checkpoint
+
+    def _trained_checkpoint(self) -> str:
+        checkpoint = newest_usable(self._model_dir)
+        if checkpoint is None:
+            raise UsageError(f"Couldn't find trained model at {self._model_dir}. Train it first, or check the path.")
+        return checkpoint
+
+    def _trained_steps(self) -> int:
+        checkpoint = newest_usable(self._model_dir)
+        return -1 if checkpoint is None else int(variable_value(checkpoint, GLOBAL_STEP))
+
+    def _refuse_strategy(self, doing: str, strategy: Any) -> None:
+        if strategy is not None:
+            raise UsageError(
+                f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does "
+                "not support "
+                "yet. Leave it out to run on one device."
+            )
+
+
+def _check_model_fn(model_fn: Any, params: Any) -> None:
+    if model_fn is None:
+        raise ModelFnError("model_fn must be provided to Estimator, got None.")
+    if not callable(model_fn):
+        raise WrongType(f"model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}.")
+    takes, name = arguments_of(model_fn), name_of(model_fn)
+    if not takes.accepts("features") and not takes.anything:
+        raise ModelFnError(f"model_fn {name!r} must include features argument; it takes {list(takes.names)}.")
+    if params is not None and not takes.accepts("params") and not takes.anything:
+        raise ModelFnError(
+            f"model_fn {name!r} does not include params argument, but params ({params!r}) is passed to Estimator. "
+            "Add an "
+            "argument `params`, or leave params out."
+        )
+    if params is None and "params" in takes.required:
+        logger.warning("model_fn %r includes params argument, but params are not passed to Estimator.", name)
+    unknown = sorted(set(takes.names) - set(_MODEL_FN_ARGUMENTS) - {"self"})
+    if unknown:
+        raise ModelFnError(
+            f"model_fn {name!r} has following not expected args: {unknown}. An Estimator gives it "
+            f"{list(_MODEL_FN_ARGUMENTS)}; bind others with functools.partial, or read them from params."
+        )
+
+
+def _checked_goal(steps: Any, max_steps: Any) -> engine_train.Goal:
+    if steps is not None and max_steps is not None:
+        raise UsageError(
+            f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "
+            "`steps` trains "
+            "so many more, `max_steps` up to that step."
+        )
+    _check_steps("steps", steps)
+    _check_steps("max_steps", max_steps)
+    return engine_train.Goal(steps, max_steps)
+
+
+def _check_steps(what: str, steps: Any) -> None:
+    if steps is None:
+        return
+    if isinstance(steps, bool) or not isinstance(steps, int | float | np.integer | np.floating):
+        raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
+    if steps <= 0:
+        raise UsageError(f"Must specify {what} > 0, given: {steps}.")
+
+
+def _checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
+    base = tf.compat.v1.train.CheckpointSaverListener
+    if listeners is not None and not isinstance(listeners, list | tuple):
+        raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listeners!r}.")
+    for listener in listeners or ():
+        if not isinstance(listener, base):
+            raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}.")
+    return tuple(listeners or ())

@@ -1,0 +1,69 @@
+"""The directory in which a model lives: chosen, made, checked before work is put into it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.index import neighbours_with_checkpoints
+from lightwell.config import RunConfig
+from lightwell.errors import ModelDirError, UsageError
+from lightwell.log import logger
+
+
+def chosen_model_dir(given: Any, config: RunConfig) -> str:
+    """The directory to use: the argument, else the config's, else a temporary one.
+
+    Raises:
+        UsageError: argument and config name different directories.
+    """
+    given = os.fspath(given) if given is not None else None
+    configured = os.fspath(config.model_dir) if config.model_dir is not None else None
+    if given and configured and given != configured:
+        raise UsageError(
+            "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
+            f"{given!r}, in `RunConfig`: {configured!r}. Set one of them."
+        )
+    chosen = given or configured
+    if not chosen:
+        chosen = tempfile.mkdtemp()
+        logger.warning("Using temporary folder as model directory: %s", chosen)
+    return chosen
+
+
+def ensure_writable(directory: str) -> None:
+    """Makes the directory and checks that files can be written in it, before any work is done.
+
+    Raises:
+        ModelDirError: it cannot be made or written.
+    """
+    probe = os.path.join(directory, f".lightwell-{os.getpid()}")
+    try:
+        tf.io.gfile.makedirs(directory)
+        with tf.io.gfile.GFile(probe, "w") as file:
+            file.write("")
+        tf.io.gfile.remove(probe)
+    except (tf.errors.OpError, OSError) as error:
+        raise ModelDirError(
+            errno.EACCES,
+            f"model_dir {directory!r} cannot be written: {str(error).splitlines()[0].rstrip('.')}. Nothing has been "
+            "trained. Choose another model_dir, or mend its rights or space.",
+        ) from error
+
+
+def warn_untrained(directory: str, doing: str) -> None:
+    """Says, loudly, that there is no trained model here, and where one might be meant."""
+    lines = [
+        f"Could not find trained model in model_dir: {directory}, running initialization to {doing}. "
+        "The results are those of RANDOM initial weights."
+    ]
+    if not tf.io.gfile.exists(directory):
+        lines.append("The directory does not exist; is the path right?")
+    neighbours = neighbours_with_checkpoints(directory)
+    if neighbours:
+        lines.append(f"Directories nearby that do hold checkpoints: {', '.join(neighbours)}")
+    logger.warning(" ".join(lines))

@@ -1,0 +1,88 @@
+"""The progress line of training on a terminal: step of steps, loss, steps per second, time left.
+
+Quiet where nobody looks: without a terminal `log_loss.py` writes lines instead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.stop_at_step import StopAtStep
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+def terminal_wants_progress() -> bool:
+    """Whether a person is watching: standard error is a terminal that can redraw a line."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ
+
+
+class ShowProgress(ScheduledHook):
+    """Draws the line while training runs."""
+
+    def __init__(self, goal: StopAtStep | None) -> None:
+        self._goal = goal
+        self._bar: Progress | None = None
+        self._task: Any = None
+        self._started_at: tuple[int, float] = (0, 0.0)
+        self._next = 0
+        self._drawn_at = 0.0
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Opens the line."""
+        self.close()
+        self._next = 0
+
+    def next_look(self, global_step: int) -> int:
+        """About ten times a second, told in steps at the present speed."""
+        return max(global_step + 1, self._next)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Redraws."""
+        step, now = run_context.global_step, time.monotonic()
+        if self._bar is None:
+            self._open(step, now)
+        first_step, first_time = self._started_at
+        rate = (step - first_step) / max(now - first_time, 1e-9)
+        self._next = step + max(1, int(rate * _SECONDS_BETWEEN_LOOKS))
+        self._draw(step, float(run_context.loss_value), rate)
+
+    def close(self) -> None:
+        """Leaves the last state of the line on the screen."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _open(self, step: int, now: float) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        total = self._goal.last_step if self._goal is not None else None
+        columns = (
+            TextColumn("train"),
+            BarColumn(bar_width=24),
+            TextColumn("step {task.fields[of]}"),
+            TextColumn("loss {task.fields[loss]:.4g}"),
+            TextColumn("{task.fields[rate]:.0f} steps/s"),
+            TimeRemainingColumn() if total is not None else TimeElapsedColumn(),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=10)
+        self._task = self._bar.add_task("train", total=total, completed=step, of=str(step), loss=float("nan"), rate=0.0)
+        self._bar.start()
+        self._started_at = (step, now)
+
+    def _draw(self, step: int, loss: float, rate: float) -> None:
+        if self._bar is None:
+            return
+        total = self._goal.last_step if self._goal is not None else None
+        shown = f"{step:,}" if total is None else f"{step:,}/{total:,}"
+        self._bar.update(self._task, completed=step, of=shown, loss=loss, rate=rate)
+        if total is not None and step >= total:
+            self._bar.refresh()
