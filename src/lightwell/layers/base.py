@@ -80,11 +80,12 @@ class Layer(CallHistory):
 
     @property
     def trainable_weights(self) -> list[Any]:
-        return self._pieces(lambda name: self.trainable and name in self._trainable_names)
+        return self._pieces(lambda name: name in self._trainable_names) if self.trainable else []
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        return self._pieces(lambda name: not (self.trainable and name in self._trainable_names))
+        frozen = [] if self.trainable else self._pieces(lambda name: name in self._trainable_names)
+        return frozen + self._pieces(lambda name: name not in self._trainable_names)
 
     @property
     def variables(self) -> list[Any]:

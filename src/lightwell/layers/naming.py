@@ -1,4 +1,4 @@
-"""Names of layer objects: `Conv2D` becomes `conv2d_1`, `conv2d_2`, … once per graph and variable scope.
+"""Names of layer objects: `Conv2D` becomes `conv2d_1`, `conv2d_2`, … counted per graph.
 
 Owns the counter of layer names. Variable names do not come from here: they follow the variable scope that a layer opens
 when it is first called (see `scopes.py`).
@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-_counters: weakref.WeakKeyDictionary[Any, Counter[tuple[str, str]]] = weakref.WeakKeyDictionary()
+_counters: weakref.WeakKeyDictionary[Any, Counter[str]] = weakref.WeakKeyDictionary()
 
 
 def snake_case(class_name: str) -> str:
@@ -24,9 +24,7 @@ def snake_case(class_name: str) -> str:
 
 
 def next_layer_name(base_name: str) -> str:
-    """Numbers `base_name` among the layers made so far in this graph and variable scope."""
-    graph = tf.compat.v1.get_default_graph()
-    counter = _counters.setdefault(graph, Counter())
-    key = (tf.compat.v1.get_variable_scope().name, base_name)
-    counter[key] += 1
-    return f"{base_name}_{counter[key]}"
+    """Numbers `base_name` among the layers made so far in this graph."""
+    counter = _counters.setdefault(tf.compat.v1.get_default_graph(), Counter())
+    counter[base_name] += 1
+    return f"{base_name}_{counter[base_name]}"

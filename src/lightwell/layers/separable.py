@@ -136,8 +136,8 @@ class SeparableConv(Conv):
         is_last = self.data_format == "channels_last"
         return tf.nn.separable_conv2d(
             image,
-            tf.convert_to_tensor(depthwise),
-            tf.convert_to_tensor(pointwise),
+            depthwise,
+            pointwise,
             strides=[1, *strides, 1] if is_last else [1, 1, *strides],
             padding=padding.upper(),
             data_format=settings.tensorflow_layout(self.data_format, 2),

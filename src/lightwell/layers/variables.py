@@ -36,9 +36,7 @@ class Made:
 
 def pieces_of(variable: Any) -> list[Any]:
     """The variable itself, or the parts of a partitioned one."""
-    if hasattr(variable, "as_tensor") and hasattr(variable, "partitions"):
-        return list(variable)
-    return [variable]
+    return list(variable) if hasattr(variable, "as_tensor") else [variable]
 
 
 def make_variable(layer_name: str, name: str, *, in_one_piece: bool = False, **options: Any) -> Made:
