@@ -12,10 +12,13 @@ from __future__ import annotations
 import difflib
 import importlib
 import opcode
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
+
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 
 def resolve(target: str) -> Any:
@@ -51,10 +54,7 @@ def lazy_names(
     def module_getattr(name: str) -> Any:
         target = targets.get(name)
         if target is None:
-            text = _why_not(module_name, name, targets, missing)
-            if _asked_by_from_import(sys._getframe(1)):
-                raise ImportError(text, name=module_name)
-            raise AttributeError(text, name=name)
+            refuse(_why_not(module_name, name, targets, missing), module_name, name)
         value = resolve(target) if isinstance(target, str) else target()
         if keep:
             setattr(sys.modules[module_name], name, value)
@@ -66,15 +66,25 @@ def lazy_names(
     return module_getattr, module_dir, sorted(targets)
 
 
-def _asked_by_from_import(caller: FrameType) -> bool:
-    """Whether the caller is in the middle of `from module import name`.
+def refuse(text: str, module_name: str, name: str) -> NoReturn:
+    """Raise the error for a name that a module does not have.
 
-    Python answers an AttributeError there with its own "cannot import name", and our hint would be lost.
+    An AttributeError; but in the middle of `from module import name` an ImportError, because Python would answer an
+    AttributeError there with its own "cannot import name", and the hint would be lost.
     """
-    if caller.f_code.co_name == "module_getattr" and caller.f_back is not None:
-        caller = caller.f_back
-    code = caller.f_code.co_code
-    return 0 <= caller.f_lasti < len(code) and code[caller.f_lasti] == opcode.opmap["IMPORT_FROM"]
+    if _asked_by_from_import():
+        raise ImportError(text, name=module_name)
+    raise AttributeError(text, name=name)
+
+
+def _asked_by_from_import() -> bool:
+    """Whether the innermost frame outside this package is executing `from module import name`."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None or frame.f_lasti < 0:
+        return False
+    return frame.f_code.co_code[frame.f_lasti] == opcode.opmap["IMPORT_FROM"]
 
 
 def _why_not(module_name: str, name: str, targets: Iterable[str], absent: Mapping[str, str]) -> str:

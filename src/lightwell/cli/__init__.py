@@ -1,0 +1,1 @@
+"""The `lightwell` command. Every sub-command is parse, call, print; no logic of the library lives here."""

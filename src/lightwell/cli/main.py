@@ -1,0 +1,59 @@
+"""The `lightwell` command: parses the command line, picks the sub-command, calls it.
+
+Owns the list of sub-commands. Each is a module with `add_parser(commands)`, which registers a parser and sets `call`,
+a function of the parsed arguments that returns the exit code. Loads no TensorFlow by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+import lightwell
+from lightwell.cli.arguments import split_run_arguments
+
+COMMANDS = ("lightwell.cli.run",)
+_BUILDS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm", "tf-nightly")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = make_parser()
+    program: list[str] = []
+    if words[:1] == ["run"]:
+        own, program = split_run_arguments(words[1:])
+        words = ["run", *own]
+    arguments = parser.parse_args(words)
+    if arguments.call is None:
+        parser.print_help()
+        return 0
+    arguments.program = program
+    code: int = arguments.call(arguments)
+    return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command."""
+    parser = argparse.ArgumentParser(
+        prog="lightwell", description="The Estimator, alive on today's TensorFlow, with daylight in the middle."
+    )
+    parser.add_argument("--version", action="version", version=version_text())
+    parser.set_defaults(call=None)
+    commands = parser.add_subparsers(title="commands", metavar="<command>")
+    for module_name in COMMANDS:
+        importlib.import_module(module_name).add_parser(commands)
+    return parser
+
+
+def version_text() -> str:
+    """Lightwell's version and that of the TensorFlow beside it, read from package metadata."""
+    for build in _BUILDS:
+        try:
+            return f"lightwell {lightwell.__version__} ({build} {metadata.version(build)})"
+        except metadata.PackageNotFoundError:
+            continue
+    return f"lightwell {lightwell.__version__} (no TensorFlow found)"

@@ -1,0 +1,152 @@
+"""Which files are the program's own, and which TensorFlow each of them means.
+
+Takes the program's folders and its main source; gives a `Program` that answers `version_of(file)`. Reads sources,
+runs nothing. A program is a TensorFlow 1 program as soon as one of the modules it can be seen to import is spelled so;
+neutral modules mean what the program means, and a module spelled for TensorFlow 2 keeps today's.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+
+import lightwell
+from lightwell.tf1.spelling import Version, read_spelling
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program that is being run.
+
+    Attributes:
+        folders: what is below them is the program's own, unless it is an installed package.
+        version: what its neutral modules mean.
+        forced: whether `version` was given on the command line and holds for all its modules.
+    """
+
+    folders: tuple[str, ...]
+    version: Version
+    forced: bool = False
+
+    def owns(self, file: str) -> bool:
+        """Whether a source file belongs to the program."""
+        return is_own(file, self.folders)
+
+    def version_of(self, file: str) -> Version:
+        """Which TensorFlow a source file of the program means."""
+        if self.forced:
+            return self.version
+        own = _version_in(file)
+        return self.version if own is Version.NEUTRAL else own
+
+
+def look_at(main_file: str, package: str, folders: tuple[str, ...], forced: Version | None) -> Program:
+    """Decide which TensorFlow the program means.
+
+    Args:
+        main_file: the source that is run.
+        package: name of the package that `main_file` belongs to, for its relative imports; empty for a script.
+        folders: the program's folders.
+        forced: the answer, when the command line gave it.
+    """
+    if forced is not None:
+        return Program(folders, forced, forced=True)
+    versions = (_version_in(file) for file in _reachable(main_file, package, folders))
+    spelled_tf1 = any(version is Version.TF1 for version in versions)
+    return Program(folders, Version.TF1 if spelled_tf1 else Version.TF2)
+
+
+def main_source_of(module: str, folders: tuple[str, ...]) -> tuple[str, str] | None:
+    """File and package of the source that `python -m module` would run, if it is the program's own."""
+    specs = list(_specs_along(module, folders))
+    if len(specs) == module.count(".") + 1 and specs[-1].submodule_search_locations is not None:
+        specs = list(_specs_along(f"{module}.__main__", folders))
+        module = f"{module}.__main__"
+    if len(specs) != module.count(".") + 1 or specs[-1].origin is None:
+        return None
+    return specs[-1].origin, specs[-1].parent or ""
+
+
+def is_own(file: str, folders: tuple[str, ...]) -> bool:
+    """Whether `file` is below one of the folders and not part of an installation."""
+    path = os.path.realpath(file)
+    if not any(_is_below(path, folder) for folder in folders):
+        return False
+    installed = (*_installation(), os.path.dirname(lightwell.__file__))
+    return not any(_is_below(path, os.path.realpath(folder)) for folder in installed) and not any(
+        part in _INSTALLED for part in path.split(os.sep)
+    )
+
+
+def find_own(name: str, path: list[str] | None, folders: tuple[str, ...]) -> ModuleSpec | None:
+    """The spec of a module that is a plain source file of the program, or None."""
+    spec = PathFinder.find_spec(name, path)
+    if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
+        return None
+    return spec if is_own(spec.origin, folders) else None
+
+
+@functools.cache
+def _version_in(file: str) -> Version:
+    with open(file, "rb") as source:
+        return read_spelling(source.read()).version
+
+
+@functools.cache
+def _installation() -> tuple[str, ...]:
+    return tuple(sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(os.path.realpath(folder), ""))
+
+
+def _reachable(main_file: str, package: str, folders: tuple[str, ...]) -> Iterator[str]:
+    """The main source and every own module that import statements lead to, each once, main first."""
+    waiting, seen = [(main_file, package)], {main_file}
+    while waiting:
+        file, parent = waiting.pop()
+        yield file
+        for name in _imports(file, parent):
+            for spec in _specs_along(name, folders):
+                origin = spec.origin or ""
+                if origin not in seen:
+                    seen.add(origin)
+                    waiting.append((origin, spec.name if spec.submodule_search_locations else spec.parent or ""))
+
+
+def _imports(file: str, package: str) -> Iterator[str]:
+    """Absolute dotted names that a source imports, or may import: `from a import b` gives `a.b`."""
+    try:
+        with open(file, "rb") as source:
+            tree = ast.parse(source.read())
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            base = ".".join([*filter(None, parents), *filter(None, [node.module])])
+            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
+
+
+def _specs_along(name: str, folders: tuple[str, ...]) -> Iterator[ModuleSpec]:
+    """The specs of a dotted name's packages and module, as far as they are the program's own."""
+    path: list[str] | None = None
+    parts = name.split(".")
+    for depth in range(len(parts)):
+        spec = find_own(".".join(parts[: depth + 1]), path, folders)
+        if spec is None:
+            return
+        yield spec
+        if spec.submodule_search_locations is None:
+            return
+        path = list(spec.submodule_search_locations)

@@ -1,0 +1,60 @@
+"""`lightwell run script.py [args]`, `lightwell run -m module [args]`: an unmodified program, with the doors open.
+
+Parses its options and hands over to `runner`; `program` decides which TensorFlow the program means.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lightwell.cli.runner import Request, run
+from lightwell.tf1.spelling import Version
+
+_EPILOG = """\
+The program is run as `python` would run it: sys.argv, __name__, sys.path[0] and the exit code are the same. Which
+TensorFlow its own modules mean is read from their source; installed packages always get the real one.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Register the sub-command."""
+    parser = commands.add_parser(
+        "run",
+        help="run an unmodified program, TensorFlow 1 spelling included",
+        description="Run an unmodified program with tf.estimator and its companions back in place.",
+        usage="lightwell run [--tf1 | --tf2] (script.py | -m module) [arguments of the program]",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    version = parser.add_mutually_exclusive_group()
+    version.add_argument(
+        "--tf1",
+        dest="version",
+        action="store_const",
+        const=Version.TF1,
+        help="`import tensorflow` in the program means TensorFlow 1",
+    )
+    version.add_argument(
+        "--tf2",
+        dest="version",
+        action="store_const",
+        const=Version.TF2,
+        help="`import tensorflow` in the program means today's TensorFlow",
+    )
+    parser.add_argument("-m", dest="module", metavar="module", help="run a module, as `python -m` does")
+    parser.add_argument("script", nargs="?", help="path of the program")
+    parser.set_defaults(call=_call, parser=parser)
+
+
+def _call(arguments: argparse.Namespace) -> int:
+    if arguments.module is None and arguments.script is None:
+        arguments.parser.error("name a script, or a module with -m")
+    return run(
+        Request(
+            script=arguments.script,
+            module=arguments.module,
+            arguments=tuple(arguments.program),
+            version=arguments.version,
+        )
+    )

@@ -1,0 +1,141 @@
+"""Runs a program as `python` would, with the doors open.
+
+Owns the process state that a run sets: `sys.argv`, `sys.path[0]`, `__main__`, the import hooks. Takes a `Request`,
+gives the exit code; `SystemExit` passes through.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+
+from lightwell.cli.own_modules import OwnModules, tf1_builtins
+from lightwell.cli.program import Program, look_at, main_source_of
+from lightwell.cli.tracebacks import hide_doors
+from lightwell.compat.install import install
+from lightwell.tf1.spelling import Version
+
+_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run: a script or a module, its arguments, and the TensorFlow it means when that was said."""
+
+    script: str | None = None
+    module: str | None = None
+    arguments: tuple[str, ...] = ()
+    version: Version | None = None
+
+
+@dataclass(frozen=True)
+class _Main:
+    """The program's main module, ready to be executed."""
+
+    file: str
+    code: CodeType
+    spec: ModuleSpec | None
+    package: str | None
+
+
+class _CannotRun(Exception):
+    """The program cannot be found or read."""
+
+
+def run(request: Request) -> int:
+    """Run the program; returns its exit code."""
+    try:
+        program, main = _prepare_module(request) if request.module else _prepare_script(request)
+    except _CannotRun as problem:
+        print(f"lightwell run: {problem}", file=sys.stderr)
+        return 2
+    except SyntaxError as error:
+        error.__traceback__ = None
+        sys.excepthook(type(error), error, None)
+        return 1
+    sys.argv = [main.file if request.module else str(request.script), *request.arguments]
+    return _execute(main, program)
+
+
+def _prepare_script(request: Request) -> tuple[Program, _Main]:
+    path = str(request.script)
+    if os.path.isdir(path):
+        raise _CannotRun(f"{path!r} is a folder; name the script in it, or use -m for a package")
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise _CannotRun(f"can't open file {path!r}: {error.strerror}") from None
+    folder = os.path.dirname(os.path.realpath(path))
+    sys.path[0] = folder
+    program = look_at(path, "", (folder, os.getcwd()), request.version)
+    _open(program)
+    return program, _Main(path, compile(source, path, "exec", dont_inherit=True), spec=None, package=None)
+
+
+def _prepare_module(request: Request) -> tuple[Program, _Main]:
+    name = str(request.module)
+    sys.path[0] = os.getcwd()
+    folders = (os.getcwd(),)
+    program = _look_at_module(name, folders, request.version)
+    _open(program)
+    spec = _find_module(name)
+    if spec.submodule_search_locations is not None:
+        name = f"{name}.__main__"
+        spec = _find_module(name)
+    if not isinstance(spec.loader, SourceFileLoader) or spec.origin is None:
+        raise _CannotRun(f"module {name!r} is not a Python source file")
+    code = spec.loader.get_code(name)
+    if code is None:
+        raise _CannotRun(f"module {name!r} has no code")
+    return program, _Main(spec.origin, code, spec, spec.parent)
+
+
+def _look_at_module(name: str, folders: tuple[str, ...], forced: Version | None) -> Program:
+    """Decide from the module's source, found without importing its packages."""
+    found = main_source_of(name, folders)
+    if found is None:
+        return Program(folders, forced or Version.TF2, forced is not None)
+    return look_at(*found, folders, forced)
+
+
+def _find_module(name: str) -> ModuleSpec:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        spec = None
+    if spec is None:
+        raise _CannotRun(f"No module named {name}")
+    return spec
+
+
+def _open(program: Program) -> None:
+    """Open the doors, and put the program's own modules behind them."""
+    install()
+    sys.meta_path.insert(1, OwnModules(program))
+
+
+def _execute(main: _Main, program: Program) -> int:
+    module = ModuleType("__main__")
+    module.__file__ = main.file
+    module.__spec__ = main.spec
+    module.__package__ = main.package
+    module.__loader__ = main.spec.loader if main.spec else SourceFileLoader("__main__", main.file)
+    if program.owns(main.file) and program.version_of(main.file) is Version.TF1:
+        vars(module)["__builtins__"] = tf1_builtins()
+    sys.modules["__main__"] = module
+    try:
+        exec(main.code, vars(module))
+    except SystemExit:
+        raise
+    except BaseException as error:
+        hide_doors(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return 0

@@ -1,0 +1,60 @@
+"""The namespace of TensorFlow 1.15, on today's TensorFlow: `from lightwell import tf1 as tf`.
+
+Everything of `tf.compat.v1`, plus what it lost: `tf.layers`, `tf.nn.rnn_cell`, `tf.estimator`, and the parts of
+`tf.contrib` that live on. `tf.keras` is the living Keras. A name that TensorFlow 1 never had is looked for in today's
+`tf`. Names are looked up on first use, so importing this costs nothing and changes nothing: whether eager execution is
+on is the program's affair (`enable_tf1_behavior`, or `lightwell run`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any
+
+from lightwell._lazy import refuse, resolve
+
+# What is not simply `tf.compat.v1.<name>`.
+_OURS = {
+    "compat": "lightwell.tf1.compat",
+    "contrib": "lightwell.tf1.contrib",
+    "enable_tf1_behavior": "lightwell.tf1.behavior:enable_tf1_behavior",
+    "estimator": "lightwell.compat.v1.estimator",
+    "keras": "tensorflow:keras",
+    "layers": "lightwell.layers",
+    "nn": "lightwell.tf1.nn",
+}
+_GONE = {
+    "pywrap_tensorflow": "Use tf.train.NewCheckpointReader and tf.train.load_checkpoint to read checkpoints.",
+}
+_FROM_TENSORFLOW = frozenset({"__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OURS:
+        value = resolve(_OURS[name])
+    elif name.startswith("__") and name not in _FROM_TENSORFLOW:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    else:
+        value = _in_tensorflow(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    v1 = importlib.import_module("tensorflow").compat.v1
+    return sorted({*_OURS, *_FROM_TENSORFLOW, *(name for name in dir(v1) if not name.startswith("_"))})
+
+
+def _in_tensorflow(name: str) -> Any:
+    tf = importlib.import_module("tensorflow")
+    for module in (tf.compat.v1, tf):
+        if hasattr(module, name):
+            return getattr(module, name)
+    if name in _GONE:
+        refuse(f"tf.{name} went with TensorFlow 1. {_GONE[name]}", __name__, name)
+    near = difflib.get_close_matches(name, __dir__(), n=3)
+    hint = f" Nearest names: {', '.join(near)}." if near else ""
+    return refuse(
+        f"module {__name__!r} (the namespace of TensorFlow 1.15) has no attribute {name!r}.{hint}", __name__, name
+    )

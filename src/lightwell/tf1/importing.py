@@ -1,0 +1,52 @@
+"""`import tensorflow...` as a program of TensorFlow 1 means it.
+
+Takes the module name and from-list of an import statement; gives what the statement must see, as `builtins.__import__`
+would. Used by `lightwell run` for the program's own modules.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from lightwell.tf1.behavior import enable_tf1_behavior
+
+# Real packages and Keras: the import system must load them, they are not only attributes.
+_REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl", "keras"})
+
+
+def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
+    """What `import <name>` (no from-list: the top) or `from <name> import ...` gives; `name` starts with tensorflow."""
+    enable_tf1_behavior()
+    tf1 = importlib.import_module("lightwell.tf1")
+    path = name.split(".")[1:]
+    found = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path)
+    if not fromlist:
+        return tf1
+    if path and path[0] in _REAL:
+        for child in fromlist:
+            _load_child(found, name, child)
+    return found
+
+
+def _walk(tf1: Any, name: str, path: Sequence[str]) -> Any:
+    found = tf1
+    for part in path:
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            text = str(error) if path[0] == "contrib" else f"No module named {name!r}"
+            raise ModuleNotFoundError(text, name=name) from None
+    return found
+
+
+def _load_child(package: Any, name: str, child: str) -> None:
+    """Load a module that `from <name> import <child>` may mean."""
+    if child == "*" or hasattr(package, child) or not hasattr(package, "__path__"):
+        return
+    try:
+        importlib.import_module(f"{name}.{child}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{name}.{child}":
+            raise
