@@ -62,7 +62,7 @@ def run(request: Request) -> int:
 
 
 def _prepare_script(request: Request) -> tuple[Program, _Main]:
-    path = str(request.script)
+    path = os.path.abspath(str(request.script))
     if os.path.isdir(path):
         raise _CannotRun(f"{path!r} is a folder; name the script in it, or use -m for a package")
     try:

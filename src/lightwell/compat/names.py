@@ -18,6 +18,9 @@ from lightwell._names import NAMESPACES, ROOTS
 # `tensorflow._api.v2.compat.v1` are two module objects, and each nests the other version once more.
 _V1 = r"tensorflow(\._api\.v2)?(\.compat\.v[12])*\.compat\.v1"
 _V2 = r"tensorflow|tensorflow(\._api\.v2)?(\.compat\.v[12])*\.compat\.v2"
+# What programs write. TensorFlow imports the others itself, while it is still loading.
+_WRITTEN_V1 = r"tensorflow\.compat\.v1"
+_WRITTEN_V2 = r"tensorflow(\.compat\.v2)?"
 _KERAS = r"keras\._tf_keras\.keras|tensorflow\.keras"
 
 _FEATURE_LAYERS_HINT = (
@@ -69,18 +72,18 @@ _PUBLIC_BASES: Mapping[str, tuple[str, ...]] = {
         r"tensorflow_estimator\.(_api\.v1\.|_api\.v1\.v1\.)?estimator",
         r"tensorflow_estimator\.compat\.v1(\.estimator)?",
         r"tensorflow_estimator\.python\.estimator\.api\.(_v1|_v1\.v1)\.estimator",
-        rf"({_V1})\.estimator",
+        rf"{_WRITTEN_V1}\.estimator",
     ),
     "v2": (
         r"tensorflow_estimator\.compat\.v2(\.estimator)?",
         r"tensorflow_estimator\.(_api\.v2|_api\.v2\.v2)\.estimator",
         r"tensorflow_estimator\.python\.estimator\.api\.(_v2|_v2\.v2)\.estimator",
-        rf"({_V2})\.estimator",
+        rf"{_WRITTEN_V2}\.estimator",
     ),
 }
 _OTHER_PAGES: Mapping[str, str] = {
-    rf"({_V1})\.layers": "lightwell.layers",
-    rf"({_V1})\.nn\.rnn_cell": "lightwell.rnn_cell",
+    rf"{_WRITTEN_V1}\.layers": "lightwell.layers",
+    rf"{_WRITTEN_V1}\.nn\.rnn_cell": "lightwell.rnn_cell",
     rf"({_KERAS})\.estimator": "lightwell.compat.keras_estimator",
 }
 

@@ -1,8 +1,9 @@
 """The graveyard: names of TensorFlow 1 that will not come back, each with the way out.
 
 Owns the table of `tf.contrib`, which TensorFlow removed in 2.0. Where the very same thing lives on, its cell is a
-target and `tf.contrib` of `lightwell.tf1` gives it; otherwise the cell begins with `!` and says what to use. Retired
-names of `tf.estimator` itself are absent rows of `lightwell._names`.
+target and `tf.contrib` of `lightwell.tf1` gives it; otherwise the cell begins with `!` and says what to use. The cell
+of a whole namespace has the empty name; if it begins with `?`, the package named first stands for the namespace where
+it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell._names`.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
         "load_variable": "tensorflow:train.load_variable",
         "nest": "tensorflow:nest",
     },
-    "gan": {"": "!Install the package tensorflow_gan, which carries it on."},
+    "gan": {"": "?tensorflow_gan Install the package tensorflow_gan, which carries it on."},
     "hparam": {"HParams": "!Use a dict or a dataclass; Estimator(params=...) takes either."},
     "image": {"": _ADDONS},
     "keras": {"": "!Use tf.keras."},
@@ -147,7 +148,7 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
     },
     "saved_model": {"": "!Use tf.compat.v1.saved_model, or estimator.export_saved_model."},
     "seq2seq": {"": _ADDONS},
-    "slim": {"": _SLIM},
+    "slim": {"": "?tf_slim Install the package tf_slim, which carries it on."},
     "summary": {"": "!Use tf.compat.v1.summary in model_fn, or tf.summary with a writer."},
     "tensorrt": {"": "!Use tf.experimental.tensorrt."},
     "timeseries": {"": "!Use Estimator with a model_fn over windows of the series."},
@@ -174,6 +175,8 @@ def contrib_hint(path: str) -> str:
     if cells is None:
         return f"{start} Nothing under tf.contrib.{namespace} has a successor that Lightwell knows."
     cell = cells.get(name) or cells.get("", "")
+    if cell.startswith("?"):
+        cell = f"!{cell.partition(' ')[2]}"
     if cell.startswith("!"):
         return f"{start} {cell[1:]}"
     kept = ", ".join(sorted(key for key, value in cells.items() if key and not value.startswith("!")))

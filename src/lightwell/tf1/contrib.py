@@ -5,6 +5,7 @@ Takes the table of `lightwell.compat.retired`; gives one small page per namespac
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -15,24 +16,33 @@ from lightwell.compat.retired import CONTRIB, contrib_hint
 
 def __getattr__(name: str) -> Any:
     cells = CONTRIB.get(name, {})
-    if name.startswith("__") or not any(map(_lives_on, cells.values())):
+    page = _successor(cells.get("", "")) or _page(name, cells)
+    if name.startswith("__") or page is None:
         refuse(contrib_hint(f"contrib.{name}"), __name__, name)
-    page = _page(name, cells)
     globals()[name] = page
     return page
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name, cells in CONTRIB.items() if any(map(_lives_on, cells.values())))
+    return sorted(name for name, cells in CONTRIB.items() if _named(cells))
 
 
-def _lives_on(cell: str) -> bool:
-    return not cell.startswith("!")
+def _successor(cell: str) -> ModuleType | None:
+    """The package that carries a whole namespace on, if it is installed."""
+    package = cell[1:].partition(" ")[0]
+    return importlib.import_module(package) if cell.startswith("?") and importlib.util.find_spec(package) else None
 
 
-def _page(namespace: str, cells: Mapping[str, str]) -> ModuleType:
+def _named(cells: Mapping[str, str]) -> dict[str, str]:
+    return {name: cell for name, cell in cells.items() if name}
+
+
+def _page(namespace: str, cells: Mapping[str, str]) -> ModuleType | None:
+    """A namespace some of whose names are known; those that are gone say so when they are used, not at import."""
+    if not _named(cells):
+        return None
     page = ModuleType(f"{__name__}.{namespace}", f"What is left of tf.contrib.{namespace}.")
-    found = {name: cell for name, cell in cells.items() if _lives_on(cell)}
+    found = {name: cell for name, cell in _named(cells).items() if not cell.startswith("!")}
 
     def page_getattr(name: str) -> Any:
         if name not in found:
