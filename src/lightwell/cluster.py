@@ -91,12 +91,12 @@ def _parsed(text: str) -> Mapping[str, Any]:
 
 
 def _single_machine(settings: Mapping[str, Any], service: Any, model_dir: str | None) -> ClusterInfo:
-    task = settings.get("task") or {}
+    task = _task_settings(settings)
     if task.get("type", WORKER) != WORKER:
         raise UsageError(
             f'TF_CONFIG has the task type {task["type"]!r} but no "cluster"; without a cluster it must be "worker".'
         )
-    if int(task.get("index", 0)) != 0:
+    if _whole(task.get("index", 0)) != 0:
         raise UsageError(
             f'TF_CONFIG has the task index {task["index"]} but no "cluster"; without a cluster it must be 0.'
         )
@@ -159,18 +159,29 @@ def _in_cluster(
 
 
 def _task(settings: Mapping[str, Any]) -> tuple[str, int]:
-    task = settings.get("task") or {}
+    task = _task_settings(settings)
     if "type" not in task:
         raise UsageError('If "cluster" is set in TF_CONFIG, task type must be set: {"task": {"type": …, "index": …}}.')
     if "index" not in task:
         raise UsageError('If "cluster" is set in TF_CONFIG, task index must be set: {"task": {"type": …, "index": …}}.')
-    try:
-        index = int(task["index"])
-    except (TypeError, ValueError):
-        raise UsageError(f"TF_CONFIG: the task index must be a whole number, got {task['index']!r}.") from None
+    index = _whole(task["index"])
     if index < 0:
         raise UsageError(f"TF_CONFIG: Task index must be non-negative number, got {index}.")
     return str(task["type"]), index
+
+
+def _task_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    task = settings.get("task") or {}
+    if not isinstance(task, Mapping):
+        raise WrongType(f'TF_CONFIG: "task" must be a dict with type and index, got {task!r}.')
+    return task
+
+
+def _whole(index: Any) -> int:
+    try:
+        return int(index)
+    except (TypeError, ValueError):
+        raise UsageError(f"TF_CONFIG: the task index must be a whole number, got {index!r}.") from None
 
 
 def _chief_job(jobs: Mapping[str, Any]) -> str:
