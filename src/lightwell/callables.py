@@ -44,7 +44,10 @@ def arguments_of(function: Callable[..., Any]) -> Takes:
         inner = arguments_of(function.func)
         left = [name for name in inner.names[len(function.args) :] if name not in function.keywords]
         return Takes(tuple(left), inner.required.intersection(left), inner.anything)
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # a function of C that hides its signature: it can only be called with what it cannot refuse
+        return Takes((), frozenset(), anything=False)
     named = [parameter for parameter in parameters if parameter.kind in _BY_NAME]
     return Takes(
         names=tuple(parameter.name for parameter in named),
