@@ -1,0 +1,146 @@
+"""The shape of the package, kept by a test: who imports whom, what stays in one place, and what every part brings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.contracts.sources import PACKAGE, ROOT, Source, sources
+
+import lightwell
+from lightwell._names import ROWS
+
+# A module imports only what stands to its left; the reading order for a newcomer. "" is the package's own page.
+ORDER = (
+    "_tf log keys errors callables outputs spec cluster config layers rnn_cell inputs optimizers heads events "
+    "checkpoints hooks engine sight export estimator canned workflow testing"
+).split() + ["", *"compat tf1 cli __main__ web".split()]
+# Pages of names: they point anywhere by string, and anybody may read them.
+DOORS = {"_lazy", "_names", "__init__"}
+MOST_LINES = 400
+# Graphs and sessions are the engine's. Who else may make one, and why:
+MAY_OPEN: dict[str, str] = {}
+# Modules whose tests stand elsewhere than their name says.
+TESTED_ELSEWHERE = {"_names.py": "tests/compat", "__main__.py": "tests/cli"}
+MIRRORED = ("inputs", "checkpoints", "hooks", "engine", "estimator")
+
+SOURCES = sources()
+
+
+def test_every_part_has_its_place_in_the_order() -> None:
+    assert {source.part for source in SOURCES} - DOORS <= set(ORDER)
+
+
+def test_imports_point_left() -> None:
+    wrong = [
+        f"{source.name} imports {part!r}"
+        for source in SOURCES
+        if source.part not in DOORS
+        for part in source.imported_parts()
+        if part not in DOORS and not part.startswith("__") and ORDER.index(part) > ORDER.index(source.part)
+    ]
+    assert not wrong
+
+
+def test_the_order_would_notice_a_step_to_the_right(tmp_path: Path) -> None:
+    source = Source(tmp_path / "module.py")
+    source.path.write_text("import lightwell\ndef late():\n    from lightwell.engine.build import build\n")
+    assert list(source.imported_parts()) == ["", "engine"]
+
+
+def test_tensorflows_private_modules_have_one_door() -> None:
+    behind = ("tensorflow.python", "tensorflow.core")
+    private = {s.name: [name for name in s.imports() if name.startswith(behind)] for s in SOURCES}
+    assert {name: found for name, found in private.items() if found and name != "_tf.py"} == {}
+
+
+def test_modules_are_short() -> None:
+    assert {source.name: source.lines for source in SOURCES if source.lines > MOST_LINES} == {}
+
+
+def test_modules_say_what_they_own() -> None:
+    assert [source.name for source in SOURCES if not source.docstring] == []
+
+
+def test_folders_say_what_they_own() -> None:
+    # Below compat/v1 folders only spell TensorFlow's dotted names.
+    folders = {str(s.path.parent.relative_to(PACKAGE)) for s in SOURCES if not s.name.startswith("compat/v1/")} - {"."}
+    assert sorted(folder for folder in folders if not (PACKAGE / folder / "README.md").is_file()) == []
+    assert [str(page) for page in PACKAGE.rglob("README.md") if len(page.read_text().splitlines()) > 25] == []
+
+
+def test_graphs_and_sessions_are_made_in_the_engine() -> None:
+    makers = {"tf.Graph", "v1.Graph", "Graph", "tf.compat.v1.Session", "v1.Session", "Session", "tf.Session"}
+    made = {s.name: sorted(makers.intersection(s.calls())) for s in SOURCES if s.part != "engine"}
+    assert {name: calls for name, calls in made.items() if calls and name not in MAY_OPEN} == {}
+    assert [name for name in MAY_OPEN if not made.get(name)] == [], "an exception that excuses nothing has to go"
+
+
+def test_tests_mirror_sources() -> None:
+    missing = []
+    for source in SOURCES:
+        folder, stem = Path(source.name).parent, source.path.stem
+        covered = folder == Path() or folder.parts[0] in MIRRORED
+        if stem == "__init__" or not covered or source.name in TESTED_ELSEWHERE:
+            continue
+        mirror = Path("tests") / folder / f"test_{stem.lstrip('_')}.py"
+        missing += [] if (ROOT / mirror).is_file() else [str(mirror)]
+    assert missing == []
+
+
+def test_tests_mirror_nothing_that_is_gone() -> None:
+    idle = []
+    for folder in MIRRORED:
+        for test in (ROOT / "tests" / folder).glob("test_*.py"):
+            stem = test.stem.removeprefix("test_")
+            idle += [] if (PACKAGE / folder / f"{stem}.py").is_file() else [test.name]
+    assert idle == []
+
+
+def test_the_public_page_keeps_its_promises() -> None:
+    assert lightwell.__all__ == sorted(set(lightwell.__all__))
+    for name in lightwell.__all__:
+        part = _target_part(name)
+        if part is None or (PACKAGE / part).exists() or (PACKAGE / f"{part}.py").exists():
+            assert getattr(lightwell, name) is not None
+    assert set(lightwell.__all__) <= set(dir(lightwell))
+
+
+def _target_part(name: str) -> str | None:
+    target = next((row.target for row in ROWS[""] if row.name == name), "")
+    return target.split(":")[0].split(".")[1] if target.startswith("lightwell.") else None
+
+
+def test_what_editors_see_is_on_the_public_page() -> None:
+    source = Source(PACKAGE / "__init__.py")
+    shown = {name.rpartition(".")[2] for name in source.imports() if name.startswith("lightwell.")}
+    assert shown - {"lazy_names", "ROWS"} <= set(lightwell.__all__)
+
+
+_LOADS_NOTHING = """
+import sys
+import lightwell
+dir(lightwell)
+assert "tensorflow" not in sys.modules, "import lightwell loads TensorFlow"
+import importlib.util
+if importlib.util.find_spec("lightwell.cli"):
+    import runpy
+    sys.argv = ["lightwell", "--help"]
+    try:
+        runpy.run_module("lightwell", run_name="__main__", alter_sys=True)
+    except SystemExit as leaving:
+        assert not leaving.code, leaving.code
+    assert "tensorflow" not in sys.modules, "lightwell --help loads TensorFlow"
+"""
+
+
+def test_importing_and_asking_for_help_load_no_tensorflow() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADS_NOTHING],
+        env={"PYTHONPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,48 @@
+"""The tree of exceptions: one root, and under each the built-in that a program may already catch."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from lightwell import errors
+
+
+@dataclass(frozen=True)
+class Drawn:
+    name: str
+    parent: str
+    built_in: str
+
+
+def drawn_tree() -> list[Drawn]:
+    """The tree in the module's docstring."""
+    rows, line_to_root = [], ["Exception"]
+    for branch, name, built_in in re.findall(r"^    ([│ ├└─]*)(\w+)(?: \((\w+)\))?", errors.__doc__ or "", re.M):
+        depth = len(branch) // 4
+        line_to_root[depth + 1 :] = [name]
+        rows.append(Drawn(name, line_to_root[depth], built_in))
+    return rows
+
+
+def test_the_docstring_draws_every_exception() -> None:
+    defined = {name for name, value in vars(errors).items() if inspect.isclass(value)}
+    assert {row.name for row in drawn_tree()} == defined
+
+
+@pytest.mark.parametrize("row", drawn_tree(), ids=lambda row: row.name)
+def test_each_stands_where_it_is_drawn(row: Drawn) -> None:
+    error = getattr(errors, row.name)
+    assert row.parent in [base.__name__ for base in error.__bases__]
+    if row.built_in:
+        assert issubclass(error, getattr(builtins, row.built_in))
+
+
+def test_a_model_dir_error_keeps_its_number_and_text() -> None:
+    error = errors.ModelDirError(28, "no space")
+    assert error.errno == 28
+    assert "no space" in str(error)

@@ -1,0 +1,49 @@
+"""Export outputs accept what a server can present, and nothing else."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from lightwell.errors import UsageError
+from lightwell.outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
+
+SCORES, CLASSES, NUMBERS = tf.constant([[0.1]]), tf.constant([["a"]]), tf.constant([1])
+
+
+def test_what_is_given_is_kept() -> None:
+    both = ClassificationOutput(SCORES, CLASSES)
+    assert (both.scores, both.classes) == (SCORES, CLASSES)
+    assert ClassificationOutput(classes=CLASSES).scores is None
+    assert RegressionOutput(SCORES).value is SCORES
+    assert all(issubclass(kind, ExportOutput) for kind in (ClassificationOutput, RegressionOutput, PredictOutput))
+
+
+def test_a_single_prediction_gets_a_name_and_a_dict_is_copied() -> None:
+    assert PredictOutput(SCORES).outputs == {"output": SCORES}
+    given = OrderedDict(b=SCORES, a=NUMBERS)
+    made = PredictOutput(given)
+    given.clear()
+    assert list(made.outputs) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: ClassificationOutput(), "at least one of scores and classes must be set, got neither"),
+        (lambda: ClassificationOutput(scores=NUMBERS), "scores must be a float32 Tensor; got <tf.Tensor"),
+        (lambda: ClassificationOutput(scores=[0.1]), r"scores must be a float32 Tensor; got \[0.1\]"),
+        (lambda: ClassificationOutput(classes=SCORES), "classes must be a string Tensor; got <tf.Tensor"),
+        (lambda: RegressionOutput(NUMBERS), "RegressionOutput: value must be a float32 Tensor; got"),
+        (lambda: RegressionOutput(1.0), "RegressionOutput: value must be a float32 Tensor; got 1.0"),
+        (lambda: PredictOutput({1: SCORES}), "PredictOutput: outputs must have string keys, got 1"),
+        (lambda: PredictOutput({"a": 1}), r"PredictOutput: outputs\['a'\] must be a Tensor, got 1"),
+        (lambda: PredictOutput("a"), r"PredictOutput: outputs\['output'\] must be a Tensor, got 'a'"),
+    ],
+)
+def test_refusals_say_what_came(make: Any, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        make()
