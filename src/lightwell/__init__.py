@@ -35,12 +35,16 @@ if importlib.util.find_spec("tensorflow") is None:
     )
 
 _OWN_NAMES = {
+    "Watch": "lightwell.sight.watch:Watch",
     "compat": "lightwell.compat",
     "errors": "lightwell.errors",
     "estimator": "lightwell.estimator",
+    "histogram": "lightwell.sight.reductions:histogram",
     "install": "lightwell.compat.install:install",
     "layers": "lightwell.layers",
     "rnn_cell": "lightwell.rnn_cell",
+    "stats": "lightwell.sight.reductions:stats",
+    "stop_when": "lightwell.sight.watch:stop_when",
     "tf1": "lightwell.tf1",
     "uninstall": "lightwell.compat.install:uninstall",
 }

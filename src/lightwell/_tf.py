@@ -5,7 +5,7 @@ Each entry says why it is needed and what would replace it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -16,3 +16,17 @@ def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
     only in its constructor.
     """
     hook._listeners.extend(listeners)
+
+
+def translate_tensor_names(hook: Any, find: Callable[[str], Any]) -> None:
+    """Lets TensorFlow's hooks that take tensor names take paths: replaces each name by the tensor that `find` gives.
+
+    `LoggingTensorHook`, `NanTensorHook`, `SummarySaverHook` and `FinalOpsHook` keep what they were given in attributes
+    and look names up in `begin`; they have no method to change them.
+    """
+    for attribute in ("_tensors", "_loss_tensor", "_summary_op", "_final_ops"):
+        held = vars(hook).get(attribute)
+        if isinstance(held, str):
+            setattr(hook, attribute, find(held))
+        elif isinstance(held, dict):
+            setattr(hook, attribute, {k: find(v) if isinstance(v, str) else v for k, v in held.items()})

@@ -3,9 +3,11 @@
     LightwellError
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
-    │   └── InputFnError                   input_fn, or what it returned
+    │   ├── InputFnError                   input_fn, or what it returned
+    │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
     ├── HookError (RuntimeError)           a hook asked for something that is not there
+    ├── WatchError (RuntimeError)          the function of a watch raised
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
@@ -56,3 +58,14 @@ class CheckpointUnreadable(CheckpointError):
 
 class CheckpointMismatch(CheckpointError):
     """A checkpoint was written by a model with other variables or shapes."""
+
+
+class PathError(UsageError, KeyError):
+    """A path names nothing that this model has in this mode."""
+
+    def __str__(self) -> str:  # KeyError would show the text in quotes, as if it were a key
+        return str(self.args[0]) if self.args else ""
+
+
+class WatchError(LightwellError, RuntimeError):
+    """The function of a watch raised; the message names the watch, the cause is the user's exception."""

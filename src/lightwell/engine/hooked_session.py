@@ -41,8 +41,10 @@ class HookedSession:
     def __init__(self, program: Program, hooks: Sequence[Any], plan: SessionPlan) -> None:
         self._program = program
         self._plan = plan
-        self._hooks = HookChain(hooks)
-        self._view = ModelView(program.mode, program.inputs.features, program.inputs.labels, program.spec)
+        self._hooks = HookChain(hooks, program.find)
+        self._view = ModelView(
+            program.mode, program.inputs.features, program.inputs.labels, program.spec, program.layers.by_name()
+        )
         self._session: Any = None
         self._calls: CachedCalls | None = None
         self._coordinator: Any = None

@@ -7,7 +7,7 @@ code works, two generators interleave, and one that is dropped closes its sessio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -19,16 +19,31 @@ from lightwell.errors import ModelFnError, UsageError
 from lightwell.log import logger
 
 
+class Taps(Protocol):
+    """Values to read beside the predictions."""
+
+    fetches: dict[str, Any]
+
+    def rows(self, predictions: Any, fetched: Mapping[str, Any], by_example: bool) -> Iterator[Any]:
+        """What to yield for one batch."""
+
+
 def predict(
     program: Program,
     *,
-    predict_keys: Sequence[str] | None,
+    predict_keys: Sequence[str] | str | None,
     hooks: Sequence[Any],
     by_example: bool,
     plan: SessionPlan,
+    taps: Taps | None = None,
 ) -> Iterator[Any]:
-    """Yields predictions, example by example or batch by batch, in the order of the data."""
-    fetches = _chosen(program.spec.predictions, predict_keys)
+    """Yields predictions, example by example or batch by batch, in the order of the data.
+
+    With taps, `predict_keys=[]` asks for no predictions at all: nothing past the last tap is computed.
+    """
+    only_taps = taps is not None and predict_keys is not None and not predict_keys
+    predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
+    fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
     _warn_if_endless(program)
     run = HookedSession(program, [*hooks, *program.spec.prediction_hooks], plan)
     try:
@@ -36,7 +51,9 @@ def predict(
         try:
             while not run.should_stop:
                 batch = run.step(fetches)
-                if by_example:
+                if taps is not None:
+                    yield from taps.rows(batch["predictions"], batch["taps"], by_example)
+                elif by_example:
                     yield from _examples(batch)
                 else:
                     yield batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,7 @@ class Program:
         layers: the book of layer calls that `model_fn` made.
         step_after: in training, the global step once `spec.train_op` has run in the same call.
         evaluation: in evaluation, the metrics' ops.
+        find: turns a path that a hook wrote in place of a tensor into the tensor; None leaves such names to TensorFlow.
     """
 
     graph: tf.Graph
@@ -48,3 +50,4 @@ class Program:
     layers: LayerBook
     step_after: Any = None
     evaluation: EvalOps | None = None
+    find: Callable[[str, str], Any] | None = None

@@ -27,6 +27,9 @@ from lightwell.inputs.call import check_input_fn
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
+from lightwell.sight.finding import with_sight
+from lightwell.sight.over_data import EvalResult, TapOverData
+from lightwell.sight.rows import RowTaps
 from lightwell.spec import EstimatorSpec, checked_hooks
 
 _MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
@@ -145,8 +148,10 @@ class Estimator:
             logger.info("Skipping training since max_steps has already saved.")
             return self
         ensure_writable(self._model_dir)
+        program = build(self._recipe(ModeKeys.TRAIN, input_fn))
+        spec = program.spec
         outcome = engine_train.train(
-            build(self._recipe(ModeKeys.TRAIN, input_fn)),
+            with_sight(program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir),
             goal=goal,
             hooks=given_hooks,
             listeners=listeners,
@@ -164,6 +169,7 @@ class Estimator:
         hooks: Sequence[Any] | None = None,
         checkpoint_path: Any = None,
         name: str | None = None,
+        taps: Sequence[Any] | str | None = None,
     ) -> dict[str, Any]:
         """Evaluates the newest checkpoint, or the one given.
 
@@ -173,6 +179,8 @@ class Estimator:
             hooks: `SessionRunHook`s around each batch.
             checkpoint_path: a checkpoint to use instead of the newest.
             name: keeps several evaluations apart: their events go to `eval_<name>/`.
+            taps: paths whose values are summed up over the data set: the result's `.taps[path]` is a `UnitStats`, with
+                mean, std, min, max and share of zeros per unit.
 
         Returns:
             Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
@@ -186,15 +194,18 @@ class Estimator:
         program = build(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
         if program.evaluation is None:
             raise RuntimeError("An evaluation program was built without metrics.")
-        return engine_evaluate.evaluate(
-            program,
+        events_dir = self.eval_dir(name)
+        tapped = [] if taps is None else [TapOverData(program, taps)]
+        metrics = engine_evaluate.evaluate(
+            with_sight(program, [*given_hooks, *program.spec.evaluation_hooks], events_dir),
             program.evaluation,
             steps=steps,
-            hooks=given_hooks,
-            events_dir=self.eval_dir(name),
+            hooks=[*given_hooks, *tapped],
+            events_dir=events_dir,
             checkpoint=checkpoint,
             plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
         )
+        return EvalResult(metrics, tapped[0].result()) if tapped else metrics
 
     def predict(
         self,
@@ -203,6 +214,7 @@ class Estimator:
         hooks: Sequence[Any] | None = None,
         checkpoint_path: Any = None,
         yield_single_examples: bool = True,
+        taps: Sequence[Any] | str | None = None,
     ) -> Iterator[Any]:
         """Yields predictions for the data that `input_fn` gives; labels among them are dropped.
 
@@ -215,13 +227,15 @@ class Estimator:
             hooks: `SessionRunHook`s around each batch.
             checkpoint_path: a checkpoint to use instead of the newest.
             yield_single_examples: yield one item per example; False for one item per batch.
+            taps: paths to read beside the predictions: `row["layers/dense"]` is that example's value. What has no row
+                per example (a weight, a scalar) is in `row.batch`. With `predict_keys=[]` only the taps are computed.
 
         Yields:
             A dict of NumPy values per example (per batch), or one value where predictions are a single tensor.
         """
         given_hooks = checked_hooks(hooks, "predict: hooks")
         check_input_fn(input_fn)
-        return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples)
+        return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps)
 
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
@@ -240,14 +254,17 @@ class Estimator:
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
     def _predictions(
-        self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool
+        self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool, taps: Any
     ) -> Iterator[Any]:
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
+        program = build(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
+        events_dir = os.path.join(self._model_dir, "predict")
         yield from engine_predict.predict(
-            build(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None)),
+            with_sight(program, [*hooks, *program.spec.prediction_hooks], events_dir),
             predict_keys=predict_keys,
             hooks=hooks,
             by_example=by_example,
+            taps=None if taps is None else RowTaps(program, taps),
             plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
         )
 

@@ -6,13 +6,14 @@ called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.errors import HookError
-from lightwell.hooks.base import ScheduledHook, SessionRunArgs, SessionRunValues
+from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 
 
@@ -31,8 +32,30 @@ class Request:
 class HookChain:
     """The hooks of a run."""
 
-    def __init__(self, hooks: Sequence[Any]) -> None:
+    def __init__(self, hooks: Sequence[Any], find: Callable[[str, str], Any] | None = None) -> None:
         self.hooks = tuple(hooks)
+        self._find = find
+        self._around_steps = tuple(hook for hook in self.hooks if _acts_around_steps(hook))
+        self._scheduled = tuple(hook for hook in self._around_steps if isinstance(hook, ScheduledHook))
+
+    @property
+    def unscheduled(self) -> tuple[Any, ...]:
+        """The hooks that must see every step."""
+        return tuple(hook for hook in self._around_steps if not isinstance(hook, ScheduledHook))
+
+    def looks_at(self) -> list[Any]:
+        """All that the scheduled hooks may ask for; to be called after `begin`."""
+        looks = (hook.looks_at() for hook in self._scheduled)
+        return [look for look in looks if look is not None]
+
+    def next_look(self, global_step: int) -> int:
+        """The first step after `global_step` that a scheduled hook must see; told by the clock, it is the next one."""
+        step = min((hook.next_look(global_step) for hook in self._scheduled), default=NEVER)
+        return global_step + 1 if self.next_look_seconds() <= 0 else max(step, global_step + 1)
+
+    def next_look_seconds(self) -> float:
+        """The time until a scheduled hook must see a step, whichever it is."""
+        return min((hook.next_look_seconds() for hook in self._scheduled), default=math.inf)
 
     def begin(self) -> None:
         """Before the graph is final: hooks may still add to it."""
@@ -47,20 +70,22 @@ class HookChain:
     def before_run(self, context: RunContext) -> Request:
         """Asks the hooks that are due what they want of the coming run."""
         request = Request()
-        for hook in self.hooks:
+        for hook in self._around_steps:
             if not _is_due(hook, context.global_step):
                 continue
             request.due.append(hook)
             args = hook.before_run(context)
             if args is not None:
-                _merge(request, hook, args)
+                _merge(request, hook, args, self._find)
         return request
 
     def after_run(self, context: RunContext, request: Request, results: Mapping[Any, Any], metadata: Any) -> None:
-        """Hands each hook that was due its results."""
-        options = request.options
-        for hook in request.due:
-            hook.after_run(context, SessionRunValues(results.get(hook), options, metadata))
+        """Hands each hook that was due its results; a loss that is NaN is shown to those who want to know, too."""
+        due = request.due
+        if context.loss_value is not None and math.isnan(context.loss_value):
+            due = [hook for hook in self._around_steps if hook in due or _sees_nan(hook)]
+        for hook in due:
+            hook.after_run(context, SessionRunValues(results.get(hook), request.options, metadata))
 
     def end(self, session: Any) -> None:
         """The run is over, without an error."""
@@ -74,26 +99,55 @@ class HookChain:
                 hook.close()
 
 
+def _acts_around_steps(hook: Any) -> bool:
+    """Whether the hook does anything in `before_run` or `after_run`; many only use `begin`, or the session."""
+    kind = type(hook)
+    if kind.before_run is not SessionRunHook.before_run or kind.after_run is not SessionRunHook.after_run:
+        return True
+    return "before_run" in vars(hook) or "after_run" in vars(hook)  # set on the object, as test doubles do
+
+
 def _is_due(hook: Any, global_step: int | None) -> bool:
     if global_step is None or not isinstance(hook, ScheduledHook):
         return True
-    return hook.next_look(global_step) <= global_step + 1
+    return hook.next_look(global_step) <= global_step + 1 or hook.next_look_seconds() <= 0
 
 
-def _merge(request: Request, hook: Any, args: Any) -> None:
+def _sees_nan(hook: Any) -> bool:
+    return isinstance(hook, ScheduledHook) and hook.sees_nan
+
+
+def _merge(request: Request, hook: Any, args: Any, find: Callable[[str, str], Any] | None) -> None:
     if not isinstance(args, SessionRunArgs):
         raise HookError(
             f"{type(hook).__name__}.before_run must return a SessionRunArgs or None, got {type(args).__name__}. "
             "Wrap the fetches: tf.compat.v1.train.SessionRunArgs(fetches)."
         )
     if args.fetches is not None:
-        request.asked[hook] = args.fetches
+        request.asked[hook] = _found(args.fetches, hook, find)
     for key, value in (args.feed_dict or {}).items():
         if any(key is other for other in request.feeds):
             raise HookError(f"Same tensor is fed by two hooks: {key!r}; the second one is {type(hook).__name__}.")
         request.feeds[key] = value
     if args.options is not None:
         request.options = _merged_options(request.options, args.options)
+
+
+def _found(fetches: Any, hook: Any, find: Callable[[str, str], Any] | None) -> Any:
+    """The fetches with every path in place of a tensor looked up."""
+    if find is None or isinstance(fetches, tf.Tensor | tf.Operation | tf.Variable):
+        return fetches
+    if isinstance(fetches, str):
+        return find(fetches, f"{type(hook).__name__}.before_run")
+    if isinstance(fetches, Mapping):
+        same_type: Any = type(fetches)
+        return same_type((key, _found(value, hook, find)) for key, value in fetches.items())
+    if isinstance(fetches, list):
+        return [_found(value, hook, find) for value in fetches]
+    if isinstance(fetches, tuple):
+        parts = [_found(value, hook, find) for value in fetches]
+        return type(fetches)(*parts) if hasattr(fetches, "_fields") else tuple(parts)
+    return fetches
 
 
 def _merged_options(first: Any, second: Any) -> Any:

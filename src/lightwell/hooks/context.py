@@ -16,13 +16,14 @@ class ModelView:
     features: Any
     labels: Any
     spec: Any
+    layers: Any = None
 
 
 class RunContext(tf.compat.v1.train.SessionRunContext):
     """The context of one step.
 
     Beside TensorFlow's `original_args`, `session`, `request_stop()` and `stop_requested`, it shows the model's tensors:
-    `features`, `labels`, `predictions`, `loss`, `spec`. They are symbolic; fetch them with `SessionRunArgs`.
+    `features`, `labels`, `layers`, `predictions`, `loss`, `spec`. They are symbolic; fetch them with `SessionRunArgs`.
 
     Attributes:
         global_step: in training, the step counter; in `after_run` it counts the step that just ran.
@@ -54,6 +55,11 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
     def spec(self) -> Any:
         """The `EstimatorSpec` that `model_fn` returned."""
         return self._model.spec
+
+    @property
+    def layers(self) -> Any:
+        """The outputs of the layers that `model_fn` called, by name."""
+        return self._model.layers
 
     @property
     def predictions(self) -> Any:

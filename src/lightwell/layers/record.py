@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from lightwell.errors import PathError
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,14 @@ class LayerCall:
     layer: Any = None
 
 
+class LayerOutputs(dict[str, Any]):
+    """Layer name to output, with an error that helps where a name is unknown."""
+
+    def __missing__(self, name: str) -> Any:
+        close = difflib.get_close_matches(name, self, n=5, cutoff=0.4)
+        raise PathError(f"There is no layer {name!r} in this model. Its layers are {close or sorted(self)}.")
+
+
 @dataclass
 class LayerBook:
     """All layer calls of one graph, in the order in which they happened."""
@@ -51,6 +62,18 @@ class LayerBook:
         call = LayerCall(name, earlier, kind, inputs, outputs, tuple(variables), layer)
         self.calls.append(call)
         return call
+
+    def by_name(self) -> LayerOutputs:
+        """The outputs of all calls, by the layer's name; `name:1` is its second call."""
+        calls: dict[str, list[LayerCall]] = {}
+        for call in self.calls:
+            calls.setdefault(call.name, []).append(call)
+        outputs = LayerOutputs()
+        for name, of_layer in calls.items():
+            outputs[name] = of_layer[0].outputs
+            if len(of_layer) > 1:
+                outputs.update({f"{name}:{call.call}": call.outputs for call in of_layer})
+        return outputs
 
     def __iter__(self) -> Iterator[LayerCall]:
         return iter(self.calls)

@@ -1,0 +1,51 @@
+"""Values of a watch as TensorBoard events: numbers as scalars, spreads as histograms, under their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell import events
+from lightwell.sight.reductions import Histogram, Stats
+
+_BINS = 30
+
+
+def write_values(directory: str, values: Mapping[str, Any], step: int) -> None:
+    """Writes one look of a watch."""
+    summary = tf.compat.v1.Summary()
+    for path, value in values.items():
+        tag = path.replace(":", "_").replace("[", "_").replace("]", "")
+        if isinstance(value, Stats):
+            for name, number in value.as_dict().items():
+                summary.value.add(tag=f"{tag}/{name}", simple_value=number)
+        elif isinstance(value, Histogram):
+            summary.value.add(tag=tag, histo=_proto(value))
+        elif np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.number):
+            summary.value.add(tag=tag, simple_value=float(value))
+        elif np.issubdtype(np.asarray(value).dtype, np.number) and np.size(value):
+            summary.value.add(tag=tag, histo=_proto(_histogram_of(np.asarray(value))))
+    if summary.value:
+        events.writer(directory).add_summary(summary, step)
+
+
+def _histogram_of(array: np.ndarray[Any, Any]) -> Histogram:
+    flat = array.astype(np.float64).ravel()
+    counts, edges = np.histogram(flat, bins=_BINS)
+    return Histogram(counts, edges, float(flat.sum()), float(np.square(flat).sum()))
+
+
+def _proto(histogram: Histogram) -> Any:
+    proto = tf.compat.v1.HistogramProto(
+        min=float(histogram.edges[0]),
+        max=float(histogram.edges[-1]),
+        num=float(histogram.counts.sum()),
+        sum=histogram.sum,
+        sum_squares=histogram.sum_squares,
+    )
+    proto.bucket_limit.extend(float(edge) for edge in histogram.edges[1:])
+    proto.bucket.extend(float(count) for count in histogram.counts)
+    return proto
