@@ -59,19 +59,27 @@ def iterator_initializers(graph: tf.Graph, known: tuple[tf.Operation, ...]) -> t
 
 def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
     spec = dataset.element_spec
-    if isinstance(spec, tuple | list) and len(spec) != 2 and not hasattr(spec, "_fields"):
+    if isinstance(spec, tuple | list) and len(spec) != 2:
         raise InputFnError(
             f"{where} returned a dataset whose elements are tuples of {len(spec)}; expected features or "
             f"(features, labels), got {spec!r}. Map it to pairs, for example with features in a dict."
         )
-    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    try:
+        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    except ValueError as error:
+        if "graph" not in str(error):
+            raise
+        raise InputFnError(
+            f"{where} returned a dataset that was made outside input_fn ({dataset!r}). Make the dataset, with all that "
+            "it is made from, inside input_fn, which is called in the graph of the model."
+        ) from error
     features, labels = _split(iterator.get_next(), where, mode)
     return Inputs(features, labels, (iterator.initializer,))
 
 
 def _split(element: Any, where: str, mode: str) -> tuple[Any, Any]:
     features, labels = element, None
-    if isinstance(element, tuple | list) and not hasattr(element, "_fields"):
+    if isinstance(element, tuple | list):
         if len(element) != 2:
             raise InputFnError(
                 f"{where} should return (features, labels) as a len 2 tuple, got {type(element).__name__} of "
