@@ -110,6 +110,7 @@ def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
         return ()
     if isinstance(hooks, str | Mapping) or not hasattr(hooks, "__iter__"):
         raise WrongType(f"{where} must be a list of hooks, got {hooks!r}.")
+    hooks = tuple(hooks)  # first of all: an iterator can be gone through once
     for hook in hooks:
         missing = [method for method in HOOK_METHODS if not callable(getattr(hook, method, None))]
         if missing or isinstance(hook, type):
@@ -118,7 +119,7 @@ def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
                 + (": it is a class; make an instance of it." if isinstance(hook, type) else f": it has no {missing}.")
                 + " Derive it from tf.compat.v1.train.SessionRunHook."
             )
-    return tuple(hooks)
+    return hooks
 
 
 def _check_mode(mode: Any) -> None:
@@ -190,14 +191,22 @@ def _checked_metrics(metrics: Mapping[str, Any] | None, where: str) -> dict[str,
     if not isinstance(metrics, Mapping):
         raise WrongType(f"{where}: eval_metric_ops must be a dict of metrics by name, got {_described(metrics)}.")
     for name, metric in metrics.items():
-        if is_keras_metric(metric):
-            continue
-        if not isinstance(metric, tuple | list) or len(metric) != 2:
-            raise WrongType(
-                f"{where}: eval_metric_ops[{name!r}] must be a (value, update_op) pair, as tf.compat.v1.metrics.* "
-                f"return, or a Keras metric object, got {_described(metric)}."
-            )
+        if not isinstance(name, str):
+            raise WrongType(f"{where}: the names of eval_metric_ops must be strings, got {_described(name)}.")
+        if not is_keras_metric(metric):
+            _check_metric_pair(metric, f"{where}: eval_metric_ops[{name!r}]")
     return dict(metrics)
+
+
+def _check_metric_pair(metric: Any, where: str) -> None:
+    expected = (
+        "must be a (value, update_op) pair of tensors, as tf.compat.v1.metrics.* return, or a Keras metric object"
+    )
+    if not isinstance(metric, tuple | list) or len(metric) != 2:
+        raise WrongType(f"{where} {expected}, got {_described(metric)}.")
+    for part in tf.nest.flatten(list(metric)):
+        if not (tf.is_tensor(part) or isinstance(part, tf.Operation | tf.Variable)):
+            raise WrongType(f"{where} {expected}, got {_described(part)} in it.")
 
 
 def _checked_exports(exports: Mapping[str, Any] | None, predictions: Any, mode: str, where: str) -> Any:
@@ -235,12 +244,20 @@ def is_keras_metric(metric: Any) -> bool:
 
 
 def _check_graph(value: Any, field: str, where: str) -> None:
-    graph = getattr(value, "graph", None)
-    if graph is None or graph is not tf.compat.v1.get_default_graph():
-        raise ModelFnError(
-            f"{where}: {field} must be from the default graph, the one that model_fn was called in; got "
-            f"{getattr(value, 'name', value)!r} of another one. Build all ops inside model_fn."
-        )
+    for part in tf.nest.flatten(value, expand_composites=True):  # a sparse or ragged tensor has several
+        graph = getattr(part, "graph", None)
+        if graph is None or graph is not tf.compat.v1.get_default_graph():
+            raise ModelFnError(
+                f"{where}: {field} must be from the default graph, the one that model_fn was called in; got "
+                f"{_name_or_value(part)} of another one. Build all ops inside model_fn."
+            )
+
+
+def _name_or_value(tensor: Any) -> str:
+    try:
+        return repr(tensor.name)
+    except AttributeError:  # an eager tensor has no name
+        return repr(tensor)
 
 
 def _described(value: Any) -> str:

@@ -1,0 +1,108 @@
+"""Event files: what TensorBoard will find in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tests.conftest import LogLines
+
+from lightwell import events
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Any:
+    with tf.Graph().as_default():
+        v1.summary.FileWriterCache.get(str(tmp_path))  # writes the graph it is made in: here, an empty one
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="one")
+        yield graph
+
+
+def read(directory: Path) -> list[Any]:
+    """All events of a directory, but for those that come with a new writer: the file's version and an empty graph."""
+    v1.summary.FileWriterCache.get(str(directory)).flush()
+    found = [event for file in sorted(directory.glob("events.*")) for event in v1.train.summary_iterator(str(file))]
+    return found[3:]
+
+
+def test_one_writer_per_directory_shared_with_tensorflows_hooks(graph: Any, tmp_path: Path) -> None:
+    writer = events.writer(str(tmp_path))
+    assert writer is events.writer(str(tmp_path))
+    assert writer is v1.summary.FileWriterCache.get(str(tmp_path))
+
+
+def test_a_graph_with_its_meta_graph(graph: Any, tmp_path: Path) -> None:
+    events.write_graph(str(tmp_path), graph)
+    plain, meta = read(tmp_path)
+    assert [node.name for node in v1.GraphDef.FromString(plain.graph_def).node] == ["one"]
+    assert "_output_shapes" in v1.GraphDef.FromString(plain.graph_def).node[0].attr
+    assert v1.MetaGraphDef.FromString(meta.meta_graph_def).graph_def.node[0].name == "one"
+
+
+def test_marks(graph: Any, tmp_path: Path) -> None:
+    events.mark_start(str(tmp_path), 7)
+    events.mark_checkpoint(str(tmp_path), "/m/model.ckpt", 9)
+    start, checkpoint = read(tmp_path)
+    assert (start.step, start.session_log.status) == (7, v1.SessionLog.START)
+    assert (checkpoint.step, checkpoint.session_log.status) == (9, v1.SessionLog.CHECKPOINT)
+    assert checkpoint.session_log.checkpoint_path == "/m/model.ckpt"
+
+
+def test_a_number(graph: Any, tmp_path: Path) -> None:
+    events.write_scalar(str(tmp_path), "global_step/sec", 2.5, 3)
+    (event,) = read(tmp_path)
+    assert (event.step, event.summary.value[0].tag, event.summary.value[0].simple_value) == (3, "global_step/sec", 2.5)
+
+
+def test_metrics_are_sorted_numbers_and_the_checkpoint_a_text(graph: Any, tmp_path: Path) -> None:
+    values = {"loss": np.float32(0.5), "auc": 1, "n": np.int64(3), "zero_d": np.array(2.0), "global_step": np.int64(4)}
+    events.write_metrics(str(tmp_path), values, 4, "/m/model.ckpt-4")
+    metrics, checkpoint = read(tmp_path)
+    assert {v.tag: v.simple_value for v in metrics.summary.value} == {"auc": 1, "loss": 0.5, "n": 3, "zero_d": 2}
+    assert [v.tag for v in metrics.summary.value] == ["auc", "loss", "n", "zero_d"]
+    assert metrics.step == checkpoint.step == 4
+    (text,) = checkpoint.summary.value
+    assert text.tag == "checkpoint_path"
+    assert text.metadata.plugin_data.plugin_name == "text"
+    assert tf.make_ndarray(text.tensor).item() == b"/m/model.ckpt-4"
+
+
+def test_without_a_checkpoint_none_is_named(graph: Any, tmp_path: Path) -> None:
+    events.write_metrics(str(tmp_path), {"loss": 1.0}, 0, None)
+    assert len(read(tmp_path)) == 1
+
+
+def test_an_array_is_kept_as_a_tensor(graph: Any, tmp_path: Path) -> None:
+    events.write_metrics(str(tmp_path), {"confusion": np.eye(2)}, 0, None)
+    (value,) = read(tmp_path)[0].summary.value
+    assert np.array_equal(tf.make_ndarray(value.tensor), np.eye(2))
+
+
+def test_a_serialized_summary_is_taken_in(graph: Any, tmp_path: Path) -> None:
+    part = v1.Summary(value=[v1.Summary.Value(tag="x", simple_value=1.0), v1.Summary.Value(tag="y", simple_value=2.0)])
+    events.write_metrics(str(tmp_path), {"images": part.SerializeToString()}, 0, None)
+    found = read(tmp_path)[0].summary.value
+    assert [(value.tag, value.simple_value) for value in found] == [("images/0", 1.0), ("images/1", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"\xff\xff", "WARNING Skipping summary for odd, cannot parse string to Summary."),
+        (True, "WARNING Skipping summary for odd, must be a number or an array of numbers, got <class 'bool'>."),
+        (np.bool_(True), "WARNING Skipping summary for odd, must be a number"),
+        ("text", "WARNING Skipping summary for odd, must be a number"),
+    ],
+)
+def test_what_is_no_number_is_left_out_and_said(
+    graph: Any, tmp_path: Path, log: LogLines, value: Any, text: str
+) -> None:
+    events.write_metrics(str(tmp_path), {"odd": value, "loss": 1.0}, 0, None)
+    assert [v.tag for v in read(tmp_path)[0].summary.value] == ["loss"]
+    assert log.having(text)
