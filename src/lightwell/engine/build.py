@@ -22,6 +22,7 @@ from lightwell.inputs.unpack import Inputs, iterator_initializers, unpack_inputs
 from lightwell.keys import LOSS, ModeKeys
 from lightwell.layers.record import LayerBook, recording
 from lightwell.log import logger
+from lightwell.rnn_cell.sequences import recording_rnn
 from lightwell.spec import EstimatorSpec
 
 _GraphKeys = tf.compat.v1.GraphKeys
@@ -62,7 +63,7 @@ def build(recipe: Recipe) -> Program:
         _prepare_global_step_read(global_step)
         inputs = _build_inputs(recipe)
         book = LayerBook()
-        with recording(book):
+        with recording(book), recording_rnn():
             spec = call_model_fn(recipe, inputs)
         if recipe.warm_start is not None:
             recipe.warm_start()

@@ -27,9 +27,11 @@ from lightwell.inputs.call import check_input_fn
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
+from lightwell.sight.describe import Description, describe, write_description
 from lightwell.sight.finding import with_sight
 from lightwell.sight.over_data import EvalResult, TapOverData
 from lightwell.sight.rows import RowTaps
+from lightwell.sight.views import LayersView, WeightsView
 from lightwell.spec import EstimatorSpec, checked_hooks
 
 _MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
@@ -150,6 +152,7 @@ class Estimator:
         ensure_writable(self._model_dir)
         program = build(self._recipe(ModeKeys.TRAIN, input_fn))
         spec = program.spec
+        write_description(program, self._model_dir)
         outcome = engine_train.train(
             with_sight(program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir),
             goal=goal,
@@ -237,6 +240,29 @@ class Estimator:
         check_input_fn(input_fn)
         return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps)
 
+    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
+        """What the model is made of: every layer with kind, shapes, parameters and path.
+
+        Args:
+            input_fn: gives the data; only its shapes matter, nothing is run.
+            mode: for which mode to build the model; with an `input_fn` that has no labels, `ModeKeys.PREDICT`.
+
+        Returns:
+            A `Description`: it prints as a table, renders in a notebook, and gives plain data with `to_dict()`.
+        """
+        check_input_fn(input_fn)
+        return describe(build(self._recipe(mode, input_fn, untrained=False)))
+
+    @property
+    def layers(self) -> LayersView:
+        """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
+        return LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
+
+    @property
+    def weights(self) -> WeightsView:
+        """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
+        return WeightsView(self._trained_checkpoint)
+
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
         return variable_names(self._trained_checkpoint())
@@ -267,6 +293,13 @@ class Estimator:
             taps=None if taps is None else RowTaps(program, taps),
             plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
         )
+
+    def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
+        """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
+        rows = list(self.predict(input_fn, predict_keys=[], checkpoint_path=checkpoint, taps=[path]))
+        keys = list(rows[0]) if rows else []
+        parts = [np.stack([row[key] for row in rows]) for key in keys]
+        return parts[0] if len(parts) == 1 else parts
 
     def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> Recipe:
         if untrained is None:
