@@ -38,7 +38,8 @@ class BatchNormalization(Layer):
         renorm_momentum: the momentum of its own averages.
         fused: `False` to write the computation out; otherwise the fused operation is used where it exists.
         trainable: whether the variables are trained and the moving averages updated.
-        virtual_batch_size: normalise groups of this many examples instead of the whole batch.
+        virtual_batch_size: normalise groups of this many examples instead of the whole batch; when `training` is a
+            tensor that a run decides, the whole batch is one group.
         adjustment: a function from the shape of the input to a scale and a shift, applied while training.
         name: the variable scope.
     """
@@ -160,9 +161,11 @@ class BatchNormalization(Layer):
         return outputs
 
     def _call_in_groups(self, inputs: Any, training: Any, group: int) -> Any:
+        # TensorFlow 1 forms groups only when it knows while building that it trains; numbers must stay the same.
+        split = [group, -1] if training is True else [-1, 1]
         sizes = tf.shape(inputs)
-        grouped = tf.reshape(inputs, tf.concat([[group, -1], sizes[1:]], axis=0))
-        grouped.set_shape([group, None, *inputs.shape.as_list()[1:]])
+        grouped = tf.reshape(inputs, tf.concat([split, sizes[1:]], axis=0))
+        grouped.set_shape([None if size < 0 else size for size in split] + inputs.shape.as_list()[1:])
         outputs = tf.reshape(WrittenOut(self, grouped, training).outputs(), sizes)
         outputs.set_shape(inputs.shape)
         return outputs
