@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from lightwell.callables import arguments_of, name_of
-from lightwell.checkpoints.index import latest_checkpoint, newest_usable
+from lightwell.callables import name_of
+from lightwell.checkpoints.index import checked_path, latest_checkpoint, newest_usable
 from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings, warm_start
 from lightwell.config import RunConfig, default_session_config
@@ -20,21 +19,21 @@ from lightwell.engine import predict as engine_predict
 from lightwell.engine import train as engine_train
 from lightwell.engine.build import Recipe, build, call_model_fn
 from lightwell.engine.session import SessionPlan
-from lightwell.errors import ModelFnError, UsageError, WrongType
+from lightwell.errors import UsageError
+from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.inputs.call import check_input_fn
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
-from lightwell.sight.describe import Description, describe, write_description
+from lightwell.sight.describe import Description, describe, read_description, write_description
 from lightwell.sight.finding import with_sight
 from lightwell.sight.over_data import EvalResult, TapOverData
+from lightwell.sight.predictor import FedInputs, Predictor, specs_from_description
 from lightwell.sight.rows import RowTaps
 from lightwell.sight.views import LayersView, WeightsView
 from lightwell.spec import EstimatorSpec, checked_hooks
-
-_MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
 
 class Estimator:
@@ -71,7 +70,7 @@ class Estimator:
             config = RunConfig()
         elif not isinstance(config, RunConfig):
             raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
-        _check_model_fn(model_fn, params)
+        check_model_fn(model_fn, params)
         self._model_fn = model_fn
         self._model_dir = chosen_model_dir(model_dir, config)
         self._config = config.replace(
@@ -141,9 +140,9 @@ class Estimator:
             ModelDirError: `model_dir` cannot be written.
             NanLossDuringTrainingError: the loss became NaN.
         """
-        goal = _checked_goal(steps, max_steps)
+        goal = checked_goal(steps, max_steps)
         given_hooks = checked_hooks(hooks, "train: hooks")
-        listeners = _checked_listeners(saving_listeners)
+        listeners = checked_listeners(saving_listeners)
         check_input_fn(input_fn)
         self._refuse_strategy("train", self._config.train_distribute)
         if max_steps is not None and self._trained_steps() >= max_steps:
@@ -189,7 +188,7 @@ class Estimator:
             Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
             for TensorBoard under `eval_dir(name)`.
         """
-        _check_steps("steps", steps)
+        check_steps("steps", steps)
         given_hooks = checked_hooks(hooks, "evaluate: hooks")
         check_input_fn(input_fn)
         self._refuse_strategy("evaluate", self._config.eval_distribute)
@@ -263,6 +262,22 @@ class Estimator:
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
         return WeightsView(self._trained_checkpoint)
 
+    def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
+        """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
+
+        Args:
+            inputs: the structure of the input: a dict of `tf.TensorSpec` (or arrays), an `input_fn`, or a serving input
+                receiver function. None: as the last training saw it.
+            checkpoint_path: a checkpoint to use instead of the newest.
+        """
+        if inputs is None:
+            inputs = specs_from_description(read_description(self._model_dir))
+        source = FedInputs(inputs, self.params, self._config)
+        checkpoint = self._checkpoint_for(checkpoint_path, "predict")
+        program = build(self._recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
+        newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(self._model_dir)
+        return Predictor(program, source.feeds, self._plan(newest, self._config.evaluation_master), newest)
+
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
         return variable_names(self._trained_checkpoint())
@@ -303,7 +318,7 @@ class Estimator:
 
     def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> Recipe:
         if untrained is None:
-            untrained = self.latest_checkpoint() is None
+            untrained = newest_usable(self._model_dir) is None
         settings = self._warm_start if untrained else None
         return Recipe(
             self._model_fn,
@@ -318,8 +333,8 @@ class Estimator:
         return SessionPlan(find_checkpoint, target, self._config.session_config)
 
     def _checkpoint_for(self, given: Any, doing: str) -> str | None:
-        if given is not None:
-            return os.fspath(given)
+        if given:
+            return checked_path(given)
         checkpoint = newest_usable(self._model_dir)
         if checkpoint is None and self._warm_start is None:
             warn_untrained(self._model_dir, doing)
@@ -342,58 +357,3 @@ class Estimator:
                 "not support "
                 "yet. Leave it out to run on one device."
             )
-
-
-def _check_model_fn(model_fn: Any, params: Any) -> None:
-    if model_fn is None:
-        raise ModelFnError("model_fn must be provided to Estimator, got None.")
-    if not callable(model_fn):
-        raise WrongType(f"model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}.")
-    takes, name = arguments_of(model_fn), name_of(model_fn)
-    if not takes.accepts("features") and not takes.anything:
-        raise ModelFnError(f"model_fn {name!r} must include features argument; it takes {list(takes.names)}.")
-    if params is not None and not takes.accepts("params") and not takes.anything:
-        raise ModelFnError(
-            f"model_fn {name!r} does not include params argument, but params ({params!r}) is passed to Estimator. "
-            "Add an "
-            "argument `params`, or leave params out."
-        )
-    if params is None and "params" in takes.required:
-        logger.warning("model_fn %r includes params argument, but params are not passed to Estimator.", name)
-    unknown = sorted(set(takes.names) - set(_MODEL_FN_ARGUMENTS) - {"self"})
-    if unknown:
-        raise ModelFnError(
-            f"model_fn {name!r} has following not expected args: {unknown}. An Estimator gives it "
-            f"{list(_MODEL_FN_ARGUMENTS)}; bind others with functools.partial, or read them from params."
-        )
-
-
-def _checked_goal(steps: Any, max_steps: Any) -> engine_train.Goal:
-    if steps is not None and max_steps is not None:
-        raise UsageError(
-            f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "
-            "`steps` trains "
-            "so many more, `max_steps` up to that step."
-        )
-    _check_steps("steps", steps)
-    _check_steps("max_steps", max_steps)
-    return engine_train.Goal(steps, max_steps)
-
-
-def _check_steps(what: str, steps: Any) -> None:
-    if steps is None:
-        return
-    if isinstance(steps, bool) or not isinstance(steps, int | float | np.integer | np.floating):
-        raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
-    if steps <= 0:
-        raise UsageError(f"Must specify {what} > 0, given: {steps}.")
-
-
-def _checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
-    base = tf.compat.v1.train.CheckpointSaverListener
-    if listeners is not None and not isinstance(listeners, list | tuple):
-        raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listeners!r}.")
-    for listener in listeners or ():
-        if not isinstance(listener, base):
-            raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}.")
-    return tuple(listeners or ())

@@ -1,0 +1,71 @@
+"""What users hand to an `Estimator`, checked at the door, before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.callables import arguments_of, name_of
+from lightwell.engine.train import Goal
+from lightwell.errors import ModelFnError, UsageError, WrongType
+from lightwell.log import logger
+
+_MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
+
+
+def check_model_fn(model_fn: Any, params: Any) -> None:
+    if model_fn is None:
+        raise ModelFnError("model_fn must be provided to Estimator, got None.")
+    if not callable(model_fn):
+        raise WrongType(f"model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}.")
+    takes, name = arguments_of(model_fn), name_of(model_fn)
+    if not takes.accepts("features") and not takes.anything:
+        raise ModelFnError(f"model_fn {name!r} must include features argument; it takes {list(takes.names)}.")
+    if params is not None and not takes.accepts("params") and not takes.anything:
+        raise ModelFnError(
+            f"model_fn {name!r} does not include params argument, but params ({params!r}) is passed to Estimator. "
+            "Add an "
+            "argument `params`, or leave params out."
+        )
+    if params is None and "params" in takes.required:
+        logger.warning("model_fn %r includes params argument, but params are not passed to Estimator.", name)
+    unknown = sorted(set(takes.names) - set(_MODEL_FN_ARGUMENTS) - {"self"})
+    if unknown:
+        raise ModelFnError(
+            f"model_fn {name!r} has following not expected args: {unknown}. An Estimator gives it "
+            f"{list(_MODEL_FN_ARGUMENTS)}; bind others with functools.partial, or read them from params."
+        )
+
+
+def checked_goal(steps: Any, max_steps: Any) -> Goal:
+    if steps is not None and max_steps is not None:
+        raise UsageError(
+            f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "
+            "`steps` trains "
+            "so many more, `max_steps` up to that step."
+        )
+    check_steps("steps", steps)
+    check_steps("max_steps", max_steps)
+    return Goal(steps, max_steps)
+
+
+def check_steps(what: str, steps: Any) -> None:
+    if steps is None:
+        return
+    if isinstance(steps, bool) or not isinstance(steps, int | float | np.integer | np.floating):
+        raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
+    if steps <= 0:
+        raise UsageError(f"Must specify {what} > 0, given: {steps}.")
+
+
+def checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
+    base = tf.compat.v1.train.CheckpointSaverListener
+    if listeners is not None and not isinstance(listeners, list | tuple):
+        raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listeners!r}.")
+    for listener in listeners or ():
+        if not isinstance(listener, base):
+            raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}.")
+    return tuple(listeners or ())
