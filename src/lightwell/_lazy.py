@@ -91,6 +91,7 @@ def _why_not(module_name: str, name: str, targets: Iterable[str], absent: Mappin
     """The text of the error for a name that a page does not have."""
     if name in absent:
         return f"{module_name}.{name} does not exist in Lightwell. {absent[name]}"
-    near = difflib.get_close_matches(name, targets, n=3)
+    # Python and its tools ask every module for names like __path__; nobody reads the answer.
+    near = [] if name.startswith("__") else difflib.get_close_matches(name, targets, n=3)
     hint = f" Nearest names: {', '.join(near)}." if near else ""
     return f"module {module_name!r} has no attribute {name!r}.{hint}"

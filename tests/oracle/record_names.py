@@ -68,6 +68,11 @@ def private_modules() -> dict[str, list[str]]:
     return found
 
 
+def vocabulary(module: str, name: str) -> dict[str, str]:
+    words = vars(getattr(importlib.import_module(f"{PRIVATE}.{module}"), name))
+    return {key: value for key, value in words.items() if not key.startswith("_")}
+
+
 if __name__ == "__main__":
     OUT.parent.mkdir(parents=True, exist_ok=True)
     record = {
@@ -77,5 +82,8 @@ if __name__ == "__main__":
         "v1_changed_defaults": changed_defaults(),
         "package_root": public_names(tensorflow_estimator),
         "private": private_modules(),
+        "MetricKeys": vocabulary("canned.metric_keys", "MetricKeys"),
+        "PredictionKeys": vocabulary("canned.prediction_keys", "PredictionKeys"),
+        "TaskType": vocabulary("run_config", "TaskType"),
     }
     OUT.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")

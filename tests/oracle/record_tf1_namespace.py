@@ -3,8 +3,6 @@
 Run with an environment that holds tensorflow 1.15.5 (Python 3.7); writes tests/data/oracle-1.15.5/namespace.json.
 """
 
-from __future__ import print_function
-
 import json
 import os
 import types
@@ -22,7 +20,11 @@ def walk(module, path, found):
     found[path] = sorted(names)
     for name in names:
         value = getattr(module, name)
-        if name not in LEFT_OUT and isinstance(value, types.ModuleType) and ".api" in value.__name__.replace("_api", ".api"):
+        if (
+            name not in LEFT_OUT
+            and isinstance(value, types.ModuleType)
+            and ".api" in value.__name__.replace("_api", ".api")
+        ):
             walk(value, (path + "." + name).lstrip("."), found)
     return found
 
@@ -30,7 +32,11 @@ def walk(module, path, found):
 if __name__ == "__main__":
     if not os.path.isdir(os.path.dirname(OUT)):
         os.makedirs(os.path.dirname(OUT))
-    record = {"tensorflow": tf.__version__, "names": walk(tf, "", {}), "contrib": sorted(n for n in dir(tf.contrib) if n[0] != "_")}
+    record = {
+        "tensorflow": tf.__version__,
+        "names": walk(tf, "", {}),
+        "contrib": sorted(n for n in dir(tf.contrib) if n[0] != "_"),
+    }
     with open(OUT, "w") as out:
         json.dump(record, out, indent=0, sort_keys=True)
         out.write("\n")

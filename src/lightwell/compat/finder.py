@@ -26,6 +26,8 @@ _CONNECTING = (
     "tensorflow_estimator",
     "tensorflow_estimator.python",
     "tensorflow_estimator.compat",
+    "tensorflow_estimator.compat.v1",
+    "tensorflow_estimator.compat.v2",
     "tensorflow_estimator._api",
     "tensorflow_estimator._api.v1",
     "tensorflow_estimator._api.v1.v1",
@@ -198,7 +200,7 @@ def _connected(name: str) -> dict[str, str]:
     """What hangs below a folder of the removed package."""
     known = (*_CONNECTING, *_PRIVATE_ROOTS)
     below = {child.removeprefix(f"{name}.") for child in known if child.startswith(f"{name}.")}
-    below |= {child for child in ("estimator", "v1", "v2") if page_for(f"{name}.{child}")}
+    below |= {"estimator"} if page_for(f"{name}.estimator") else set()
     return {child: f"{name}.{child}" for child in below if "." not in child}
 
 

@@ -69,14 +69,12 @@ REMOVED_PACKAGES = ("tensorflow_estimator", "tensorflow.python.estimator")
 _PUBLIC_BASES: Mapping[str, tuple[str, ...]] = {
     # `tensorflow_estimator.estimator` always was the v1 face.
     "v1": (
-        r"tensorflow_estimator\.(_api\.v1\.|_api\.v1\.v1\.)?estimator",
-        r"tensorflow_estimator\.compat\.v1(\.estimator)?",
+        r"tensorflow_estimator\.(_api\.v1\.|_api\.v1\.v1\.|compat\.v1\.)?estimator",
         r"tensorflow_estimator\.python\.estimator\.api\.(_v1|_v1\.v1)\.estimator",
         rf"{_WRITTEN_V1}\.estimator",
     ),
     "v2": (
-        r"tensorflow_estimator\.compat\.v2(\.estimator)?",
-        r"tensorflow_estimator\.(_api\.v2|_api\.v2\.v2)\.estimator",
+        r"tensorflow_estimator\.(_api\.v2|_api\.v2\.v2|compat\.v2)\.estimator",
         r"tensorflow_estimator\.python\.estimator\.api\.(_v2|_v2\.v2)\.estimator",
         rf"{_WRITTEN_V2}\.estimator",
     ),

@@ -122,8 +122,8 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "inputs.pandas_io": {"pandas_input_fn": "v1 inputs.pandas_input_fn"},
     "keras": _KERAS,
     "keras_lib": _KERAS,
-    "canned.metric_keys": {"MetricKeys": "lightwell.keys:MetricKeys"},
-    "canned.prediction_keys": {"PredictionKeys": "lightwell.keys:PredictionKeys"},
+    "canned.metric_keys": {"MetricKeys": "lightwell.compat.small:MetricKeys"},
+    "canned.prediction_keys": {"PredictionKeys": "lightwell.compat.small:PredictionKeys"},
     "canned.optimizers": dict.fromkeys(
         ("get_optimizer_instance", "get_optimizer_instance_v2"),
         "!Make the optimizer yourself: a class of tf.compat.v1.train, called with its learning rate.",

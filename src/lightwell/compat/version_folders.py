@@ -66,8 +66,7 @@ def negation(rule: Filter) -> Filter:
     """Select what the rule leaves."""
 
     def keep(paths: list[Path]) -> list[Path]:
-        selected = set(rule(paths))
-        return sorted((path for path in paths if path not in selected), key=lambda path: path.path)
+        return sorted(set(paths) - set(rule(paths)), key=lambda path: path.path)
 
     return keep
 

@@ -31,6 +31,8 @@ _FROM_TENSORFLOW = frozenset({"__version__", "__git_version__", "__compiler_vers
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [public for public in __dir__() if not public.startswith("_")]
     if name in _OURS:
         value = resolve(_OURS[name])
     elif name.startswith("__") and name not in _FROM_TENSORFLOW:

@@ -1,0 +1,43 @@
+"""The graveyard: every cell either leads somewhere or says what to use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lightwell._lazy import resolve
+from lightwell.compat.retired import CONTRIB, contrib_hint
+
+ORIGINAL = json.loads((Path(__file__).parents[1] / "data/oracle-1.15.5/namespace.json").read_text())
+RETIRED_BEFORE = {"boosted_trees", "gan", "hparam", "lite", "tensorrt"}  # in 1.13, not in 1.15
+
+
+def test_namespaces_were_namespaces_of_contrib() -> None:
+    assert set(CONTRIB) <= set(ORIGINAL["contrib"]) | RETIRED_BEFORE
+
+
+def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
+    for namespace, cells in CONTRIB.items():
+        for name, cell in cells.items():
+            if cell[0] in "!?":
+                assert cell.endswith((".", ")")), (namespace, name)
+            elif not cell.startswith("lightwell.compat.v1"):  # those are here when their row says so
+                assert resolve(cell) is not None, (namespace, name)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("contrib", "offers the parts of tf.contrib that live on"),
+        ("contrib.slim", "tf.contrib.slim is gone: TensorFlow removed tf.contrib in 2.0. Install the package tf_slim"),
+        ("contrib.layers.layer_norm", "Use tf.keras.layers.LayerNormalization"),
+        ("contrib.layers.instance_norm", "Install the package tf_slim"),
+        ("contrib.rnn.AttentionCellWrapper", "tensorflow_addons"),
+        ("contrib.cluster_resolver.GceClusterResolver", "lightwell.tf1 has: ClusterResolver, SimpleClusterResolver"),
+        ("contrib.solvers", "Nothing under tf.contrib.solvers has a successor"),
+    ],
+)
+def test_what_is_said_of_a_name(path: str, text: str) -> None:
+    assert text in contrib_hint(path)

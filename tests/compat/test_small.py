@@ -1,0 +1,37 @@
+"""The small private things that programs still import."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+from lightwell.compat.small import MetricKeys, PredictionKeys, TaskType, estimator_export, fn_args
+
+RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())
+
+
+def test_the_export_mark_leaves_things_alone() -> None:
+    @estimator_export("estimator.Mine", v1=["estimator.Mine"])
+    class Mine:
+        pass
+
+    assert Mine.__name__ == "Mine"
+
+
+def test_fn_args_names_what_can_be_given_by_position() -> None:
+    def function(a: int, b: int, c: int = 1, *rest: int, d: int = 2, **more: int) -> None:
+        del a, b, c, rest, d, more
+
+    class Callable:
+        def __call__(self, x: int, y: int = 1) -> None:
+            del x, y
+
+    assert fn_args(function) == ("a", "b", "c")
+    assert fn_args(functools.partial(function, 1, c=3)) == ("b",)
+    assert fn_args(Callable()) == ("x", "y")
+
+
+def test_the_words_are_those_of_the_original() -> None:
+    for words in (MetricKeys, PredictionKeys, TaskType):
+        assert {key: value for key, value in vars(words).items() if not key.startswith("_")} == RECORD[words.__name__]
