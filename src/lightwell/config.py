@@ -64,6 +64,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: _is_number(v) and v > 0,
         "session_creation_timeout_secs should be > 0",
     ),
+    "fuse_steps": (
+        lambda v: v is False or v == "auto" or (_is_whole(v) and v >= 1),
+        'fuse_steps should be "auto", False or a number of steps >= 1',
+    ),
 }
 
 
@@ -89,6 +93,8 @@ class RunConfig:
         experimental_max_worker_delay_secs: how long a worker waits at the most before it starts.
         session_creation_timeout_secs: how long a worker waits for its session.
         checkpoint_save_graph_def: whether graph and meta graph are written beside checkpoints.
+        fuse_steps: how many training steps one call of the runtime may run, between the steps that hooks look at:
+            "auto" for as many as take a fraction of a second, a number for at most so many, False for always one.
 
     Raises:
         UsageError: a setting is out of range; the text says which, what is expected and what came.
@@ -111,6 +117,7 @@ class RunConfig:
     experimental_max_worker_delay_secs: int | None = None
     session_creation_timeout_secs: float | None = 7200
     checkpoint_save_graph_def: bool = True
+    fuse_steps: Any = field(default="auto", kw_only=True)
     cluster: ClusterInfo = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -15,24 +15,34 @@ _MOST_CALLABLES = 64
 
 
 class CachedCalls:
-    """Runs structures of fetches in one session; those seen before are prepared already."""
+    """Runs structures of fetches in one session; those seen before are prepared already.
 
-    def __init__(self, session: tf.compat.v1.Session) -> None:
+    Args:
+        session: an open session.
+        translate: turns a structure of fetches into the one to run in its place.
+    """
+
+    def __init__(self, session: tf.compat.v1.Session, translate: Callable[[Any], Any] | None = None) -> None:
         self._session = session
+        self._translate = translate if translate is not None else _same
         self._callables: dict[Any, tuple[Callable[..., Any], Any]] = {}
 
-    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
-        """Runs `fetches` as `Session.run` would."""
-        if feeds:
-            return self._session.run(fetches, feeds)
+    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None, options: Any = None, about: Any = None) -> Any:
+        """Runs `fetches` as `Session.run` would; `about` is a `RunMetadata` to fill in."""
+        if feeds or options is not None:
+            return self._session.run(self._translate(fetches), feeds, options, about)
         key = _key(fetches)
         found = self._callables.get(key)
         if found is None:
             if len(self._callables) >= _MOST_CALLABLES:  # a hook that makes up new fetches each step
-                return self._session.run(fetches)
+                return self._session.run(self._translate(fetches))
             # The fetches are kept beside their callable: the key holds their ids, which must not be given to others.
-            found = self._callables[key] = (self._session.make_callable(fetches), fetches)
+            found = self._callables[key] = (self._session.make_callable(self._translate(fetches)), fetches)
         return found[0]()
+
+
+def _same(fetches: Any) -> Any:
+    return fetches
 
 
 def _key(fetches: Any) -> Any:

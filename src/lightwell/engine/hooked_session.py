@@ -9,7 +9,7 @@ that a generator can hand control back to the user's eager code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -20,7 +20,6 @@ from lightwell.engine.session import SessionPlan, finish_graph, open_session
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain
 from lightwell.hooks.context import ModelView, RunContext
-from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
 LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
@@ -50,17 +49,11 @@ class HookedSession:
         self._coordinator: Any = None
         self._queue_threads: list[Any] = []
         self._stop_requested = False
-        self._global_step: int | None = None
 
     @property
     def session(self) -> Any:
         """The open `tf.compat.v1.Session`, or None."""
         return self._session
-
-    @property
-    def global_step(self) -> int | None:
-        """In training, the step counter as of the last step that ran."""
-        return self._global_step
 
     @property
     def should_stop(self) -> bool:
@@ -71,19 +64,13 @@ class HookedSession:
         """Lets the hooks begin, makes the graph final and opens the session."""
         with self._program.graph.as_default():
             self._hooks.begin()
+            self._complete_graph()
             finish_graph(self._program)
             self._open()
 
     def step(self, fetches: Any) -> Any:
         """Runs one step with all hooks around it; on a lost session, opens a new one and tries again."""
-        with self._program.graph.as_default():
-            while True:
-                try:
-                    return self._step(fetches)
-                except LOST_SESSION as error:
-                    logger.info(_LOST, "", error)
-                    self._close_session()
-                    self._open()
+        return self._insisting(lambda: self._step(fetches))
 
     def finish(self, error: BaseException | None = None) -> None:
         """Calls the hooks' `end`, unless there was an error, and closes the session."""
@@ -100,14 +87,30 @@ class HookedSession:
         with self._program.graph.as_default():
             return self._session.run(fetches)
 
+    def _complete_graph(self) -> None:
+        """The hooks have begun; the last moment to add to the graph."""
+
+    def _session_opened(self) -> None:
+        """A session is open and initialised; the hooks do not know yet."""
+
+    def _insisting(self, act: Callable[[], Any]) -> Any:
+        """Does `act` in the program's graph; again in a new session as long as the session is lost."""
+        with self._program.graph.as_default():
+            while True:
+                try:
+                    return act()
+                except LOST_SESSION as error:
+                    logger.info(_LOST, "", error)
+                    self._close_session()
+                    self._open()
+
     def _open(self) -> None:
         while True:
             try:
                 self._session = open_session(self._program, self._plan)
                 self._calls = CachedCalls(self._session)
                 self._start_queues()
-                if self._program.mode == ModeKeys.TRAIN:
-                    self._global_step = int(self._session.run(self._program.global_step))
+                self._session_opened()
                 self._hooks.after_create_session(self._session, self._coordinator)
             except LOST_SESSION as error:
                 logger.info(_LOST, " while a session was being created", error)
@@ -124,29 +127,18 @@ class HookedSession:
             self._queue_threads = tf.compat.v1.train.start_queue_runners(self._session, coord=self._coordinator)
 
     def _step(self, fetches: Any) -> Any:
-        context = RunContext(SessionRunArgs(fetches), self._session, self._view, self._global_step)
+        context = RunContext(SessionRunArgs(fetches), self._session, self._view, None)
         request = self._hooks.before_run(context)
-        training = self._program.mode == ModeKeys.TRAIN
-        wanted = {"caller": fetches, "hooks": request.asked}
-        if training:
-            wanted["global_step"] = self._program.step_after
-        results, metadata = self._run(wanted, request.feeds, request.options)
-        if training:
-            context.global_step = int(results["global_step"])
-            context.loss_value = results["caller"][1]
+        results, metadata = self._run({"caller": fetches, "hooks": request.asked}, request.feeds, request.options)
         self._hooks.after_run(context, request, results["hooks"], metadata)
-        # Only a step that all hooks saw through counts: a lost session repeats it.
-        self._global_step = context.global_step
         self._stop_requested = self._stop_requested or context.stop_requested
         return results["caller"]
 
     def _run(self, wanted: Any, feeds: Any, options: Any) -> tuple[Any, Any]:
         metadata = tf.compat.v1.RunMetadata()
-        if options is not None:
-            return self._session.run(wanted, feeds, options, metadata), metadata
         if self._calls is None:
             raise RuntimeError("A step was asked for before the session was started.")
-        return self._calls.run(wanted, feeds), metadata
+        return self._calls.run(wanted, feeds, options, metadata), metadata
 
     def _close_session(self) -> None:
         session, self._session, self._calls = self._session, None, None

@@ -10,11 +10,12 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.config import RunConfig
-from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.hooked_session import END_OF_INPUT
 from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises
 from lightwell.engine.nan_report import explain_nan
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
+from lightwell.engine.train_session import TrainSession
 from lightwell.errors import UsageError
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.hooks.log_loss import LogLoss
@@ -63,10 +64,10 @@ def train(
         [*hooks, *spec.training_hooks, *spec.training_chief_hooks], listeners, program, model_dir, config
     )
     chain = _hook_order(program, saver, hooks, goal, model_dir, config)
-    run = HookedSession(program, chain, plan)
+    run = TrainSession(program, chain, plan, config.fuse_steps)
     with sigterm_raises():
         try:
-            loss = _steps(run, [spec.train_op, spec.loss])
+            _steps(run)
         except (KeyboardInterrupt, Terminated) as interrupt:
             _save_before_leaving(run, saver, interrupt)
             run.finish(interrupt)
@@ -76,21 +77,18 @@ def train(
         except BaseException as error:
             run.finish(error)
             raise
-        step = run.global_step or 0
         run.finish()
-    return TrainOutcome(step, loss)
+    return TrainOutcome(run.global_step or 0, run.loss)
 
 
-def _steps(run: HookedSession, fetches: list[Any]) -> Any:
+def _steps(run: TrainSession) -> None:
     """The loop: steps until somebody asks to stop, or the data end."""
-    loss = None
     run.start()
     try:
         while not run.should_stop:
-            _, loss = run.step(fetches)
+            run.advance()
     except END_OF_INPUT:
         pass
-    return loss
 
 
 def _hook_order(
@@ -139,7 +137,7 @@ def _saver_hook(
     )
 
 
-def _save_before_leaving(run: HookedSession, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:
+def _save_before_leaving(run: TrainSession, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:
     if saver is None or run.session is None or run.global_step is None:
         return
     why = "SIGTERM" if isinstance(interrupt, Terminated) else "Ctrl-C"

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.log import logger
 
 
@@ -30,8 +30,14 @@ class NanGuard(ScheduledHook):
         explain: called with the session once the loss is NaN; returns sentences about the first bad tensor.
     """
 
+    sees_nan = True
+
     def __init__(self, explain: Callable[[Any], str]) -> None:
         self._explain = explain
+
+    def next_look(self, global_step: int) -> int:
+        """No step but one whose loss is NaN."""
+        return NEVER
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Looks at the loss of the step that just ran."""

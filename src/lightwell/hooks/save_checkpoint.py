@@ -7,6 +7,7 @@ TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on 
 from __future__ import annotations
 
 import errno
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ import tensorflow as tf
 
 from lightwell import events
 from lightwell.errors import ModelDirError
-from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.base import NEVER, ScheduledHook
+from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph, write_plain_graph
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
 
@@ -60,6 +62,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         self._with_graph = save_graph_def
         self._saved_step = -1
         self._saved_at = 0.0
+        self._meta_graph = b""
 
     @property
     def saved_step(self) -> int:
@@ -72,19 +75,24 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             listener.begin()
 
     def next_look(self, global_step: int) -> int:
-        """The step of the next checkpoint; on a cadence of seconds, every step has a look at the clock."""
-        if self._every_steps is None or self._saved_step < 0:
-            return global_step + 1
+        """The step of the next checkpoint, on a cadence of steps."""
+        if self._every_steps is None:
+            return NEVER
         return max(global_step + 1, self._saved_step + int(self._every_steps))
+
+    def next_look_seconds(self) -> float:
+        """The time to the next checkpoint, on a cadence of seconds."""
+        return math.inf if self._every_secs is None else self._saved_at + self._every_secs - time.time()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Writes the graph, and the first checkpoint."""
         global_step = int(session.run(tf.compat.v1.train.get_global_step()))
-        saver_def = self._scaffold_with_saver.saver.saver_def
+        graph_def = plain_graph_def(session.graph)
+        meta_graph = plain_meta_graph(session.graph, graph_def, self._scaffold_with_saver.saver.to_proto())
         if self._with_graph:
-            graph_def = session.graph.as_graph_def(add_shapes=True)
             tf.io.write_graph(graph_def, self._directory, "graph.pbtxt")
-        events.write_graph(self._directory, session.graph, saver_def)
+            self._meta_graph = meta_graph.SerializeToString()
+        write_plain_graph(self._directory, graph_def, meta_graph)
         self.save(session, global_step)
 
     def before_run(self, run_context: Any) -> None:
@@ -133,9 +141,10 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def _write(self, session: Any, step: int) -> None:
         try:
-            self._scaffold_with_saver.saver.save(
-                session, self._prefix, global_step=step, write_meta_graph=self._with_graph
-            )
+            saver = self._scaffold_with_saver.saver
+            path = saver.save(session, self._prefix, global_step=step, write_meta_graph=False)
+            if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
+                _replace_file(f"{path}.meta", self._meta_graph)
         except (tf.errors.OpError, OSError, ValueError) as error:
             raise ModelDirError(
                 getattr(error, "errno", None) or errno.EIO,
@@ -150,3 +159,10 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0].rstrip(".")
+
+
+def _replace_file(path: str, content: bytes) -> None:
+    """Writes a file so that a reader sees either nothing or all of it."""
+    with tf.io.gfile.GFile(f"{path}.writing", "wb") as file:
+        file.write(content)
+    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)

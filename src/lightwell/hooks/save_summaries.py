@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell import events
 from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 
@@ -20,6 +22,14 @@ class SaveSummaries(ScheduledHook):
     def next_look(self, global_step: int) -> int:
         """The first step, then each so many."""
         return global_step + 1 if self._last is None else max(global_step + 1, self._last + self._every)
+
+    def looks_at(self) -> Any:
+        """The merged summaries. Made here if nobody has yet: `Scaffold.finalize` finds them."""
+        if self._scaffold.summary_op is not None:
+            return self._scaffold.summary_op
+        return tf.compat.v1.train.Scaffold.get_or_default(
+            "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
+        )
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the merged summaries, if the model has any."""

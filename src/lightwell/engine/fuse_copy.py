@@ -1,0 +1,188 @@
+"""The copy of a training step that runs inside a loop: graph surgery on `NodeDef`s.
+
+Takes the ops that a step runs; gives a `StepCopy`, to which the loop's own nodes are added, and which is then imported
+into the same graph in one go. What lasts between steps (variables, iterators, tables, placeholders, big constants)
+stays outside and is led in; all else is copied.
+
+The loop is made of TensorFlow's loop primitives (`Enter`, `Merge`, `Switch`, `NextIteration`, `Exit`), which its
+executor runs directly, whichever style of control flow the program uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.hooks.plain_graph import FUSED_SCOPE
+
+_OUTER = "outer/"
+_STEP = "step/"
+_MOST_BYTES_COPIED = 4096
+
+
+class StepCopy:
+    """A graph in the making: the copied step, and the nodes of the loop around it."""
+
+    PIVOT = "pivot"
+
+    def __init__(self, graph: tf.Graph, inside: Sequence[tf.Operation], outside: Sequence[tf.Operation]) -> None:
+        self._graph = graph
+        self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
+        self._copied = frozenset(op.name for op in inside)
+        self._outside = frozenset(op.name for op in outside)
+        self._inputs: dict[str, Any] = {}
+        self._entered: dict[str, str] = {}
+        self._nothing: dict[Any, Any] = {}
+        for op in inside:
+            self._add_op(op)
+
+    @property
+    def feedable(self) -> frozenset[str]:
+        """Names of the placeholders that the step reads from outside."""
+        tensors = self._inputs.values()
+        return frozenset(tensor.name for tensor in tensors if tensor.op.type.startswith("Placeholder"))
+
+    def name(self, name: str) -> str:
+        """The full name of one of the loop's own nodes."""
+        return FUSED_SCOPE + name
+
+    def node(self, name: str, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Adds a node of the loop itself; returns its full name."""
+        node = self._nodes.node.add(name=self.name(name), op=kind)
+        node.input.extend(inputs)
+        for key, value in attributes.items():
+            _set_attribute(node.attr[key], value)
+        return node.name
+
+    def constant(self, name: str, value: Any, dtype: Any, after: Any = None) -> str:
+        """Adds a constant, made anew in each step; with `after`, once that op of the model has run."""
+        waits_for = f"^{self.name(self.PIVOT)}" if after is None else self.copied_control(after)
+        name = self.node(name, "Const", [waits_for], dtype=dtype)
+        self._nodes.node[-1].attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value, dtype))
+        return name
+
+    def enter(self, tensor: Any, *, constant: bool = True, name: str | None = None) -> str:
+        """Leads a tensor from outside into the loop."""
+        key = _OUTER + tensor.name
+        if constant and key in self._entered:
+            return self._entered[key]
+        self._inputs[key] = tensor
+        inside = self.node(
+            name or f"enter/{tensor.name.replace(':', '_')}",
+            "Enter",
+            [key],
+            T=tensor.dtype,
+            frame_name=FUSED_SCOPE,
+            is_constant=constant,
+            parallel_iterations=1,
+        )
+        if constant:
+            self._entered[key] = inside
+        return inside
+
+    def nothing(self, dtype: Any) -> Any:
+        """A tensor outside the loop that a loop variable of this type can start from."""
+        if dtype not in self._nothing:
+            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
+                self._nothing[dtype] = tf.zeros([0], dtype)
+        return self._nothing[dtype]
+
+    def copied(self, tensor: Any) -> str:
+        """The name, inside the loop, of a tensor of the model."""
+        return self._inside(tensor.op.name, tensor.value_index)
+
+    def copied_control(self, op: Any) -> str:
+        """A control input: the copy of an op of the model has run."""
+        op = op.op if isinstance(op, tf.Tensor) else op
+        return f"^{self.name(self.PIVOT if op.name in self._outside else _STEP + op.name)}"
+
+    def add_to(self, graph: tf.Graph, wanted: Sequence[str]) -> list[Any]:
+        """Imports all nodes into the graph; returns the tensors named in `wanted`."""
+        with graph.as_default():
+            return tf.compat.v1.import_graph_def(self._nodes, self._inputs, list(wanted), name="")
+
+    def _add_op(self, op: tf.Operation) -> None:
+        """Adds the copy of an op of the model."""
+        original = op.node_def
+        copy = self._nodes.node.add()
+        copy.CopyFrom(original)
+        copy.name = self.name(_STEP + original.name)
+        copy.ClearField("input")
+        follows_the_loop = False
+        for source in original.input:
+            name, _, index = source.removeprefix("^").partition(":")
+            follows_the_loop = follows_the_loop or name not in self._outside
+            if not source.startswith("^"):
+                copy.input.append(self._inside(name, int(index or 0)))
+            elif name not in self._outside:
+                copy.input.append(f"^{self.name(_STEP + name)}")
+        if not follows_the_loop:
+            # What comes from outside is there also in the round that only finds that the loop is over: without this,
+            # that round would take a batch nobody trains on.
+            copy.input.append(f"^{self.name(self.PIVOT)}")
+        self._colocate(copy)
+
+    def _inside(self, op_name: str, index: int) -> str:
+        if op_name in self._outside:
+            return self.enter(self._graph.get_tensor_by_name(f"{op_name}:{index}"))
+        return self.name(f"{_STEP}{op_name}") + (f":{index}" if index else "")
+
+    def _colocate(self, copy: Any) -> None:
+        """Keeps colocation among copies. Ops with a resource follow it to its device without being told."""
+        if "_class" not in copy.attr:
+            return
+        groups = [group.decode().removeprefix("loc:@") for group in copy.attr["_class"].list.s]
+        within = [f"loc:@{self.name(_STEP + group)}".encode() for group in groups if group in self._copied]
+        if within:
+            copy.attr["_class"].list.s[:] = within
+        else:
+            del copy.attr["_class"]
+
+
+def copy_step(graph: tf.Graph, step: Sequence[Any], tapped: Sequence[Any]) -> StepCopy:
+    """Copies all ops that `step` and `tapped` (ops or tensors) depend on."""
+    return StepCopy(graph, *step_ops([*step, *tapped]))
+
+
+def step_ops(targets: Sequence[Any]) -> tuple[list[tf.Operation], list[tf.Operation]]:
+    """The ops that `targets` depend on: those that run in each step, and those that last between steps."""
+    inside: dict[str, tf.Operation] = {}
+    outside: dict[str, tf.Operation] = {}
+    left = [target.op if isinstance(target, tf.Tensor) else target for target in targets]
+    while left:
+        op = left.pop()
+        if op.name in inside or op.name in outside:
+            continue
+        if lasts_between_steps(op):
+            outside[op.name] = op
+            continue
+        inside[op.name] = op
+        left.extend(tensor.op for tensor in op.inputs)
+        left.extend(op.control_inputs)
+    return list(inside.values()), list(outside.values())
+
+
+def lasts_between_steps(op: tf.Operation) -> bool:
+    """Whether an op's outputs are the same in every step of a run: resources, placeholders, big constants."""
+    if op.type in ("Placeholder", "PlaceholderV2"):
+        return True
+    if op.type == "PlaceholderWithDefault":
+        return op.inputs[0].op.type == "Const"
+    if op.inputs or not op.outputs:
+        return False
+    if op.type == "Const":
+        return op.outputs[0].dtype != tf.resource and op.node_def.ByteSize() > _MOST_BYTES_COPIED
+    return all(tensor.dtype == tf.resource for tensor in op.outputs)
+
+
+def _set_attribute(attribute: Any, value: Any) -> None:
+    if isinstance(value, tf.DType):
+        attribute.type = value.as_datatype_enum
+    elif isinstance(value, bool):
+        attribute.b = value
+    elif isinstance(value, int):
+        attribute.i = value
+    else:
+        attribute.s = value.encode()

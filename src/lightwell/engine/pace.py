@@ -1,0 +1,39 @@
+"""How many steps one call may run: so many as keep a call short, because a call cannot be interrupted."""
+
+from __future__ import annotations
+
+_SECONDS_PER_CALL = 0.25
+_MOST_GROWTH = 16
+
+
+class Pace:
+    """Learns how long a step takes, and says how many steps fit into a call.
+
+    Args:
+        most: never more steps than this; None for no such limit.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._seconds_per_step: float | None = None
+        self._longest = 1
+
+    def steps(self, seconds_left: float) -> int:
+        """How many steps to run in the next call, when somebody waits for its end in `seconds_left`."""
+        if self._seconds_per_step is None:
+            return 1
+        seconds = min(_SECONDS_PER_CALL, max(seconds_left, 0.0))
+        fitting = int(seconds / max(self._seconds_per_step, 1e-9))
+        # The first steps tell little: caches are cold, threads start. Their measure is not trusted far.
+        fitting = max(1, min(fitting, self._longest * _MOST_GROWTH))
+        return fitting if self._most is None else min(fitting, self._most)
+
+    def took(self, steps: int, seconds: float) -> None:
+        """Takes in how long a call took."""
+        if steps < 1:
+            return
+        now = seconds / steps
+        before = self._seconds_per_step
+        # Slower counts at once, faster only by and by: a call that is too long is worse than one that is too short.
+        self._seconds_per_step = now if before is None or now > before else (now + before) / 2
+        self._longest = max(self._longest, steps)

@@ -1,0 +1,37 @@
+"""The graph as the model built it, for people and tools: without the copy of the step that fused training adds.
+
+The copy lives in the same graph under one name scope, and nothing outside it depends on it; so the plain graph is what
+remains when the scope is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import events
+
+FUSED_SCOPE = "lightwell/fused/"
+
+
+def plain_graph_def(graph: tf.Graph) -> Any:
+    """The graph's `GraphDef`, with shapes, without the fused copy of the training step."""
+    full = graph.as_graph_def(add_shapes=True)
+    if not any(node.name.startswith(FUSED_SCOPE) for node in full.node):
+        return full
+    plain = tf.compat.v1.GraphDef(versions=full.versions, library=full.library)
+    plain.node.extend(node for node in full.node if not node.name.startswith(FUSED_SCOPE))
+    return plain
+
+
+def plain_meta_graph(graph: tf.Graph, graph_def: Any, saver_def: Any) -> Any:
+    """The `MetaGraphDef` around a plain graph."""
+    return tf.compat.v1.train.export_meta_graph(graph=graph, graph_def=graph_def, saver_def=saver_def)
+
+
+def write_plain_graph(directory: str, graph_def: Any, meta_graph: Any) -> None:
+    """Writes both for TensorBoard."""
+    writer = events.writer(directory)
+    writer.add_event(tf.compat.v1.Event(graph_def=graph_def.SerializeToString()))
+    writer.add_meta_graph(meta_graph)
