@@ -69,3 +69,11 @@ class PathError(UsageError, KeyError):
 
 class WatchError(LightwellError, RuntimeError):
     """The function of a watch raised; the message names the watch, the cause is the user's exception."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in one sentence of TensorFlow's own, without the stack traces that it wraps around it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    at_node = [index for index, line in enumerate(lines) if line.startswith("Node: ")]
+    told = lines[at_node[0] + 1 :] if at_node else lines
+    return told[0].rstrip(".") if told else type(error).__name__

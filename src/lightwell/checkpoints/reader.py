@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from lightwell.errors import CheckpointUnreadable, UsageError
+from lightwell.errors import CheckpointUnreadable, UsageError, reason_of
 
 
 def open_checkpoint(prefix: str) -> Any:
@@ -19,8 +19,7 @@ def open_checkpoint(prefix: str) -> Any:
     try:
         return tf.train.load_checkpoint(prefix)
     except (tf.errors.OpError, ValueError, RuntimeError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be read: {reason}.") from error
+        raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be read: {reason_of(error)}.") from error
 
 
 def variable_names(prefix: str) -> list[str]:
@@ -41,8 +40,9 @@ def variable_value(prefix: str, name: str) -> np.ndarray[Any, Any]:
         raise UsageError(f"Checkpoint {prefix} has no variable {name!r}. {nearest_names(name, known)}")
     try:
         return reader.get_tensor(name)
-    except (tf.errors.OpError, RuntimeError) as error:
-        raise CheckpointUnreadable(f"Checkpoint {prefix}: the value of {name!r} is damaged ({error}).") from error
+    except (tf.errors.OpError, RuntimeError, IndexError) as error:  # IndexError: the data end too early
+        reason = reason_of(error)
+        raise CheckpointUnreadable(f"Checkpoint {prefix}: the value of {name!r} is damaged ({reason}).") from error
 
 
 def nearest_names(name: str, known: Any) -> str:

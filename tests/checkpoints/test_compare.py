@@ -1,0 +1,56 @@
+"""A checkpoint that does not fit is told as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+from lightwell.checkpoints.compare import check_fits
+from lightwell.errors import CheckpointMismatch
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: Any) -> str:
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.get_variable("old/kernel", [2, 3])
+        v1.get_variable("bias", [3])
+        v1.get_variable("step", [])
+        session.run(v1.global_variables_initializer())
+        return v1.train.Saver().save(session, str(tmp_path_factory.mktemp("saved") / "model.ckpt"), 3)
+
+
+def test_what_fits_passes(saved: str) -> None:
+    check_fits(saved, [("old/kernel", (2, 3)), ("step", ())])
+    check_fits(saved, [("old/kernel", (None, 3))])
+    check_fits(saved, [])
+
+
+def test_the_table_shows_both_sides_and_the_likely_old_name(saved: str) -> None:
+    with pytest.raises(CheckpointMismatch) as caught:
+        check_fits(saved, [("kernel", (2, 3)), ("bias", (4,)), ("step", ())])
+    assert str(caught.value).splitlines() == [
+        f"Checkpoint {saved} does not fit this model: 2 of 3 variables differ.",
+        "  variable    model   checkpoint",
+        "  kernel      [2, 3]  -",
+        "  bias        [4]     [3]",
+        "  old/kernel  -       [2, 3]",
+        "Use the model_fn and params it was trained with, or another model_dir; to take over the weights that still fit,"
+        " start a new model_dir with warm_start_from.",
+    ]
+
+
+def test_another_rank_differs_and_an_unknown_size_shows_as_a_question(saved: str) -> None:
+    with pytest.raises(CheckpointMismatch, match=r"bias +\[\?, 3\] +\[3\]"):
+        check_fits(saved, [("bias", (None, 3))])
+
+
+def test_a_long_table_is_cut(saved: str) -> None:
+    with pytest.raises(CheckpointMismatch) as caught:
+        check_fits(saved, [(f"v{number}", (1,)) for number in range(40)])
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 1 + 1 + 30 + 1 + 1
+    assert lines[-2] == "  … and 13 more"
