@@ -14,46 +14,78 @@ import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointUnreadable
+from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
 
 _NUMBERED = re.compile(r"-(\d+)$")
+_INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-\d+\.index")
+_STATE = "checkpoint"
 
 
 def latest_checkpoint(directory: str) -> str | None:
     """The newest checkpoint that `directory`'s state file names and whose files exist, as TensorFlow tells it."""
-    return tf.train.latest_checkpoint(directory)
+    try:
+        return tf.train.latest_checkpoint(directory)
+    except ValueError:  # an empty state file
+        return next(_on_disk(directory), None)
 
 
 def newest_usable(directory: str) -> str | None:
     """The newest checkpoint of `directory` whose files can be read.
 
-    A checkpoint cut short by a crash, a full disk or a bad copy is reported once and the one before it taken.
+    A checkpoint cut short by a crash, a full disk or a bad copy is reported and the one before it taken.
 
     Raises:
         CheckpointUnreadable: there are checkpoints, and none of them can be read.
     """
-    refused: list[CheckpointUnreadable] = []
-    for prefix in newest_first(directory):
+    refused: dict[str, CheckpointUnreadable] = {}
+    for prefix in _candidates(directory):
         try:
             check_readable(prefix)
         except CheckpointUnreadable as error:
-            refused.append(error)
+            refused[prefix] = error
             continue
-        for reason in refused:
+        for reason in refused.values():
             logger.warning("%s Using the previous checkpoint %s.", reason, prefix)
         return prefix
-    if refused:
+    if any(_files_of(prefix) for prefix in refused):
         raise CheckpointUnreadable(
             f"None of the {len(refused)} checkpoint(s) in {directory} can be read; refusing to start over in a "
             "directory that holds trained weights. Restore them from a backup, or move the directory away. "
-            + " ".join(str(error) for error in refused)
+            + " ".join(str(error) for error in refused.values())
         )
+    if refused:
+        logger.warning("The checkpoints that %s names are all gone; starting over.", os.path.join(directory, _STATE))
     return None
+
+
+def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
+    """A checkpoint that a user named in `argument`, as a prefix.
+
+    Raises:
+        CheckpointUnreadable: there is none; the text says what is there instead.
+    """
+    prefix = os.fspath(given)
+    if tf.io.gfile.exists(prefix + ".index"):
+        return prefix
+    directory = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix)
+    there = [os.path.basename(path) for path in _on_disk(directory)]
+    whole = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", prefix)
+    if tf.io.gfile.exists(whole + ".index"):
+        problem = f"is one file of a checkpoint; name the checkpoint itself: {whole!r}"
+    elif directory == prefix:
+        problem = "is a directory; name one of its checkpoints"
+    else:
+        problem = "does not exist"
+    raise CheckpointUnreadable(
+        f"{argument} {prefix!r} {problem}. Expected the start of a checkpoint's file names, such as "
+        f"'…/model.ckpt-100'. {directory or '.'} has {', '.join(there[:10]) if there else 'no checkpoints'}."
+    )
 
 
 def newest_first(directory: str) -> Iterator[str]:
     """All checkpoint prefixes that the state file of `directory` names, newest first."""
-    state = tf.train.get_checkpoint_state(directory)
+    state = _state(directory)
     if state is None:
         return
     recent = [state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)]
@@ -65,6 +97,51 @@ def newest_first(directory: str) -> Iterator[str]:
             yield prefix
 
 
+def _candidates(directory: str) -> Iterator[str]:
+    """Checkpoints to try, best first: those that the state file names, then others on disk that are older.
+
+    One that is newer than what the state file names is not taken: somebody may have gone back on purpose.
+    """
+    named = list(newest_first(directory))
+    yield from named
+    if not named and tf.io.gfile.exists(os.path.join(directory, _STATE)):
+        logger.warning("The state file %s is damaged; looking at the files beside it.", os.path.join(directory, _STATE))
+        yield from _on_disk(directory)
+    elif named:
+        newest = step_of(named[0])
+        for prefix in _on_disk(directory):
+            step = step_of(prefix)
+            if prefix not in named and step is not None and newest is not None and step < newest:
+                yield prefix
+
+
+def _on_disk(directory: str) -> Iterator[str]:
+    """Checkpoints of which there are files in `directory`, newest first, whatever the state file says."""
+    found = [name.removesuffix(".index") for name in _listed(directory) if _INDEX_FILE.fullmatch(name)]
+    for name in sorted(found, key=lambda name: step_of(name) or 0, reverse=True):
+        yield os.path.join(directory, name)
+
+
+def _files_of(prefix: str) -> list[str]:
+    # Not a glob: the path itself may hold brackets or stars.
+    directory, name = os.path.split(prefix)
+    return [os.path.join(directory, file) for file in _listed(directory) if file.startswith(name + ".")]
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return [name.rstrip("/") for name in tf.io.gfile.listdir(directory or ".")]
+    except tf.errors.OpError:
+        return []
+
+
+def _state(directory: str) -> Any:
+    try:
+        return tf.train.get_checkpoint_state(directory)
+    except ValueError:  # an empty state file
+        return None
+
+
 def check_readable(prefix: str) -> None:
     """Checks that index and data files of a checkpoint are there and whole, without reading the values.
 
@@ -73,7 +150,7 @@ def check_readable(prefix: str) -> None:
     """
     reader = open_checkpoint(prefix)
     expected = _stored_bytes(reader)
-    files = tf.io.gfile.glob(prefix + ".data-*")
+    files = [file for file in _files_of(prefix) if file.startswith(prefix + ".data-")]
     if not files:
         raise CheckpointUnreadable(f"Checkpoint {prefix} has no data file ({prefix}.data-…).")
     found = sum(tf.io.gfile.stat(file).length for file in files)
@@ -95,16 +172,17 @@ def neighbours_with_checkpoints(directory: str, most: int = 5) -> list[str]:
     parent = os.path.dirname(os.path.abspath(directory.rstrip("/")))
     candidates = [*_subdirectories(parent), *_subdirectories(directory)]
     own = os.path.abspath(directory)
-    found = [path for path in candidates if os.path.abspath(path) != own and tf.train.latest_checkpoint(path)]
+    found = [path for path in candidates if os.path.abspath(path) != own and _has_checkpoint(path)]
     return found[:most]
 
 
+def _has_checkpoint(directory: str) -> bool:
+    # Asked of directories that are none of our business: TensorFlow would complain aloud about broken ones.
+    return any(tf.io.gfile.exists(prefix + ".index") for prefix in newest_first(directory))
+
+
 def _subdirectories(directory: str) -> list[str]:
-    try:
-        names = tf.io.gfile.listdir(directory)
-    except tf.errors.OpError:
-        return []
-    paths = [os.path.join(directory, name.rstrip("/")) for name in sorted(names)]
+    paths = [os.path.join(directory, name) for name in sorted(_listed(directory))]
     return [path for path in paths if tf.io.gfile.isdir(path)][:200]
 
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.reader import open_checkpoint
-from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError, WrongType
+from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError
 from lightwell.log import logger
 
 VocabInfo = tf.compat.v1.train.VocabInfo
@@ -121,20 +122,27 @@ def warm_start(settings: WarmStartSettings) -> WarmStartReport:
         else:
             loaded.append(name)
     report = WarmStartReport(checkpoint, tuple(loaded), tuple(missing), tuple(mismatched), _left_out(chosen, stored))
-    if not loaded:
-        raise CheckpointError(f"Nothing to warm-start: no variable that was asked for fits.\n{report}")
+    if not loaded and settings.vars_to_warm_start is not None:
+        raise CheckpointError(
+            f"Nothing to warm-start: none of the variables that vars_to_warm_start={settings.vars_to_warm_start!r} asks "
+            "for is in the checkpoint with the same shape. A pattern is matched from the start of a name: 'dense/', "
+            f"'.*kernel'.\n{report}"
+        )
     _apply(settings, checkpoint, {name: chosen[name] for name in loaded})
     (logger.warning if missing or mismatched else logger.info)("%s", report)
     return report
 
 
 def _found(path: str) -> str:
-    if tf.io.gfile.isdir(path):
-        newest = tf.train.latest_checkpoint(path)
-        if newest is None:
-            raise CheckpointUnreadable(f"warm_start_from: the directory {path} has no checkpoint.")
-        return newest
-    return path
+    if not tf.io.gfile.isdir(path):
+        return checked_path(path, "warm_start_from")
+    newest = newest_usable(path)
+    if newest is None:
+        raise CheckpointUnreadable(
+            f"warm_start_from: the directory {path} has no checkpoint. Expected the model_dir of a trained model, or "
+            "one checkpoint in it."
+        )
+    return newest
 
 
 def _chosen_variables(settings: WarmStartSettings) -> dict[str, list[Any]]:
@@ -152,10 +160,9 @@ def _chosen_variables(settings: WarmStartSettings) -> dict[str, list[Any]]:
     elif isinstance(want, Sequence):
         chosen = [part for one in want for part in (one if isinstance(one, list | tuple) else [one])]
     else:
-        raise WrongType(
-            "WarmStartSettings: vars_to_warm_start must be a regular expression, a list of them, a list of "
-            "variables or "
-            f"None, got {want!r}."
+        raise UsageError(
+            "WarmStartSettings: vars_to_warm_start must be a regular expression, a list of them, a list of variables "
+            f"or None, got {type(want).__name__} {want!r}."
         )
     chosen += [v for v in every if _name(v) in settings.var_name_to_vocab_info and not any(v is c for c in chosen)]
     grouped: dict[str, list[Any]] = {}

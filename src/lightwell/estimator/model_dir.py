@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from typing import Any
 
@@ -11,7 +12,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.index import neighbours_with_checkpoints
 from lightwell.config import RunConfig
-from lightwell.errors import ModelDirError, UsageError
+from lightwell.errors import ModelDirError, UsageError, reason_of
 from lightwell.log import logger
 
 
@@ -40,7 +41,13 @@ def ensure_writable(directory: str) -> None:
 
     Raises:
         ModelDirError: it cannot be made or written.
+        UsageError: checkpoints written there could not be found again.
     """
+    if re.search(r"\[.*\]", directory):
+        raise UsageError(
+            f"model_dir {directory!r} has square brackets in it, which TensorFlow takes for a pattern: it would write "
+            "checkpoints there and never find them again. Expected a path without them; rename the directory."
+        )
     probe = os.path.join(directory, f".lightwell-{os.getpid()}")
     try:
         tf.io.gfile.makedirs(directory)
@@ -50,7 +57,7 @@ def ensure_writable(directory: str) -> None:
     except (tf.errors.OpError, OSError) as error:
         raise ModelDirError(
             errno.EACCES,
-            f"model_dir {directory!r} cannot be written: {str(error).splitlines()[0].rstrip('.')}. Nothing has been "
+            f"model_dir {directory!r} cannot be written: {reason_of(error)}. Nothing has been "
             "trained. Choose another model_dir, or mend its rights or space.",
         ) from error
 
