@@ -264,6 +264,6 @@ CLASSES: dict[str, Case] = {
 }
 
 CASES: dict[str, Case] = {**_cases_of(FUNCTIONS), **_cases_of(NORMALIZED), **SWITCHED, **CLASSES}
-# TensorFlow 2.15 computes these wrongly on processors with oneDNN, and then others of the same process: only their names
-# are recorded. `test_pooling.py` compares their numbers with those of the other layout.
+# TensorFlow 2.15 computes these wrongly on processors with oneDNN, and then others of the same process: only their
+# names are recorded. `test_pooling.py` compares their numbers with those of the other layout.
 NOT_RUN = {"average_pooling2d-3", "max_pooling2d-3"}

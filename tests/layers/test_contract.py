@@ -1,4 +1,4 @@
-"""Every function and class against what TensorFlow 2.15.1 named, computed and learned (`tests/oracle/record_layers.py`)."""
+"""Every function and class against what TensorFlow 2.15.1 named, computed and learned; see `record_layers.py`."""
 
 from __future__ import annotations
 

@@ -104,6 +104,10 @@ class Layer(CallHistory):
         """Operations to run with each training step; none when the layer is not trainable."""
         return list(self._updates) if self.trainable else []
 
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """Updates that depend on the calls' inputs, which all do; with `None` there are none."""
+        return [] if inputs is None else self.updates
+
     def count_params(self) -> int:
         """The number of scalars in all variables."""
         if not self.built:

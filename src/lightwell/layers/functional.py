@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from lightwell.errors import WrongType
 from lightwell.layers.base import Layer
 
 LayerClass = TypeVar("LayerClass", bound=type[Layer])
@@ -33,7 +34,7 @@ def functional(layer_class: type[Layer], name: str, *, shares_variables: bool = 
     shown = inspect.Signature(parameters)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        given = shown.bind(*args, **kwargs).arguments
+        given = _bind(name, shown, args, kwargs)
         inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
         sharing = {"_scope": given.get("name"), "_reuse": reuse} if shares_variables else {}
         return layer_class(**given, **sharing)(inputs)
@@ -66,7 +67,7 @@ def signature(*, without: tuple[str, ...] = (), **defaults: Any) -> Callable[[La
 
         @functools.wraps(inherited)
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            given = shown.bind(self, *args, **kwargs).arguments
+            given = _bind(layer_class.__name__, shown, (self, *args), kwargs)
             more = given.pop("kwargs", {})
             inherited(**given, **more)
 
@@ -75,6 +76,14 @@ def signature(*, without: tuple[str, ...] = (), **defaults: Any) -> Callable[[La
         return layer_class
 
     return decorate
+
+
+def _bind(name: str, shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return shown.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        arguments = ", ".join(parameter for parameter in shown.parameters if parameter not in ("self", "kwargs"))
+        raise WrongType(f"{name}: {error}. Its arguments are {arguments}.") from error
 
 
 def _describe(layer_class: type[Layer], shares_variables: bool) -> str:

@@ -45,7 +45,7 @@ def constraint(given: Any) -> Function | None:
 
 def _resolve(given: Any, table: Mapping[str, Function | None], what: str) -> Function | None:
     if given is None or callable(given):
-        return given  # type: ignore[no-any-return]
+        return given
     if not isinstance(given, str):
         raise WrongType(
             f"{what}: expected a callable, a name or None, got {given!r} of type {type(given).__name__}. "

@@ -98,13 +98,14 @@ class CallHistory:
             return
         for output in tf.nest.flatten(outputs):
             with tf.name_scope("ActivityRegularizer"):
-                penalty = self.activity_regularizer(output)
+                penalty = tf.convert_to_tensor(self.activity_regularizer(output))
                 batch_size = tf.cast(tf.shape(output)[0], penalty.dtype)
                 self.add_loss(penalty / batch_size, inputs=True)
 
     def _belongs_here(self) -> bool:
         """Whether the graph being built is the layer's own; the first call makes it so."""
-        here = None if tf.executing_eagerly() else _outermost(tf.compat.v1.get_default_graph())
+        is_eager = tf.compat.v1.executing_eagerly_outside_functions()
+        here = None if is_eager else _outermost(tf.compat.v1.get_default_graph())
         if self._graph is None and here is not None:
             self._graph = weakref.ref(here)
         return self.graph is here

@@ -5,6 +5,7 @@ Owns no state. Takes what a user wrote, gives the normal form: whole numbers, tu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -29,9 +30,8 @@ def whole_number(given: Any, argument: str, layer_kind: str, *, smallest: int) -
 
 def whole_numbers(given: Any, count: int, argument: str, layer_kind: str) -> tuple[int, ...]:
     """Turns one number or `count` of them into a tuple of `count` numbers, each at least 1."""
-    many = list(given) if isinstance(given, list | tuple | tf.TensorShape) or hasattr(given, "__array__") else None
-    if many is None:
-        many = [given] * count
+    is_many = isinstance(given, Iterable) and not isinstance(given, str) and not tf.is_tensor(given)
+    many = list(given) if is_many else [given] * count
     if len(many) != count:
         raise UsageError(
             f"{layer_kind}: {argument} must be one number or {count} of them, got {given!r}. "
