@@ -13,7 +13,7 @@ from lightwell._names import ROWS
 
 # A module imports only what stands to its left; the reading order for a newcomer. "" is the package's own page.
 ORDER = [
-    *"_tf log keys errors callables outputs spec cluster config layers rnn_cell inputs optimizers heads".split(),
+    *"_tf log keys errors callables outputs spec cluster config layers rnn_cell interop inputs optimizers heads".split(),
     *"events checkpoints hooks engine sight export estimator canned workflow testing".split(),
     *["", *"compat tf1 cli __main__ web".split()],
 ]

@@ -18,7 +18,10 @@ from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError
 from lightwell.inputs.call import call_input_fn
-from lightwell.inputs.unpack import Inputs, iterator_initializers, unpack_inputs
+from lightwell.inputs.feeding import arrays_fed
+from lightwell.inputs.unpack import Inputs, placeholders_behind, unpack_inputs, with_all_initializers
+from lightwell.interop.completion import completed
+from lightwell.interop.keras_scope import keras_in_model_fn
 from lightwell.keys import LOSS, ModeKeys
 from lightwell.layers.record import LayerBook, recording
 from lightwell.log import logger
@@ -49,6 +52,23 @@ class Recipe:
     warm_start: Callable[[], object] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A graph with its inputs, the model still to come.
+
+    Attributes:
+        recipe: what it is built from.
+        graph: the graph so far.
+        inputs: the batch's tensors.
+        global_step: the step counter; in evaluation and prediction it is made with the model.
+    """
+
+    recipe: Recipe
+    graph: tf.Graph
+    inputs: Inputs
+    global_step: Any = None
+
+
 def build(recipe: Recipe) -> Program:
     """Builds the graph of one mode.
 
@@ -56,24 +76,51 @@ def build(recipe: Recipe) -> Program:
         InputFnError: `input_fn`, or what it returned, cannot be used.
         ModelFnError: `model_fn`, or what it returned, cannot be used.
     """
+    return finish(draft(recipe))
+
+
+def draft(recipe: Recipe) -> Draft:
+    """Calls `input_fn` in a new graph."""
+    made = _draft(recipe, feed_arrays=True)
+    fed = {tensor.op.name for tensor, _ in made.inputs.feeds}
+    leaves = tf.nest.flatten((made.inputs.features, made.inputs.labels), expand_composites=True)
+    if fed and any(placeholders_behind(leaf.op) & fed for leaf in leaves if tf.is_tensor(leaf)):
+        # A batch that is computed from an array without an iterator between: the array has to be a constant.
+        return _draft(recipe, feed_arrays=False)
+    return made
+
+
+def finish(draft: Draft) -> Program:
+    """Calls `model_fn` in a draft's graph, and adds what its mode needs."""
+    recipe, graph = draft.recipe, draft.graph
+    with graph.as_default(), graph.device(recipe.config.device_fn):
+        global_step = draft.global_step
+        if global_step is None:
+            global_step = tf.compat.v1.train.create_global_step(graph)
+        book = LayerBook()
+        with recording(book), recording_rnn(), keras_in_model_fn(recipe.mode) as keras:
+            spec = completed(call_model_fn(recipe, draft.inputs), keras)
+        if recipe.warm_start is not None:
+            recipe.warm_start()
+        inputs = with_all_initializers(draft.inputs, graph)
+        program = Program(graph, recipe.mode, inputs, spec, global_step, book)
+        return _completed(program, recipe.config)
+
+
+def _draft(recipe: Recipe, feed_arrays: bool) -> Draft:
     graph = tf.Graph()
     with graph.as_default(), graph.device(recipe.config.device_fn):
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
-        global_step = tf.compat.v1.train.create_global_step(graph)
-        _prepare_global_step_read(global_step)
-        inputs = _build_inputs(recipe)
-        book = LayerBook()
-        with recording(book), recording_rnn():
-            spec = call_model_fn(recipe, inputs)
-        if recipe.warm_start is not None:
-            recipe.warm_start()
-        inputs = Inputs(
-            inputs.features,
-            inputs.labels,
-            inputs.initializers + iterator_initializers(graph, inputs.initializers),
-        )
-        program = Program(graph, recipe.mode, inputs, spec, global_step, book)
-        return _completed(program, recipe.config)
+        global_step = None
+        if recipe.mode == ModeKeys.TRAIN:
+            global_step = tf.compat.v1.train.create_global_step(graph)
+            _prepare_global_step_read(global_step)
+        if not feed_arrays:
+            return Draft(recipe, graph, _build_inputs(recipe), global_step)
+        with arrays_fed(graph) as fed:
+            inputs = _build_inputs(recipe)
+        feeds = tuple(zip(fed.placeholders, fed.arrays, strict=True))
+        return Draft(recipe, graph, dataclasses.replace(inputs, feeds=feeds), global_step)
 
 
 def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:

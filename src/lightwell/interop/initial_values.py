@@ -1,0 +1,50 @@
+"""Where the first value of a Keras variable comes from: its initializer with a seed of this graph, or an array.
+
+Keras draws the seed of an initializer from Python's generator, so `tf_random_seed` would not reach it. Here the seed
+follows from the graph's seed and the variable's name: the same model starts from the same weights whatever was built
+before it.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from typing import Any
+
+import tensorflow as tf
+
+# Above this an array stays in the process instead of being written into the graph (and each copy of it on disk).
+LARGEST_CONSTANT_BYTES = 64 * 1024
+
+
+def seed_from(graph_seed: int, *parts: object) -> int:
+    """A seed that follows from the graph's seed and what the value is for."""
+    return zlib.crc32("/".join(map(str, (graph_seed, *parts))).encode()) & 0x7FFFFFFF
+
+
+def seeded(initializer: Any, graph_seed: int | None, name: str) -> Any:
+    """The initializer with a seed for this variable, if it draws at random, has no seed yet and the graph has one."""
+    if graph_seed is None or not hasattr(initializer, "get_config") or not hasattr(initializer, "from_config"):
+        return initializer
+    config = initializer.get_config()
+    if config.get("seed", 0) is not None:
+        return initializer
+    return type(initializer).from_config({**config, "seed": seed_from(graph_seed, name)})
+
+
+def fixed(array: Any, dtype: Any) -> Any:
+    """A tensor with the array's values, in the default graph."""
+    if array.nbytes <= LARGEST_CONSTANT_BYTES:
+        return tf.constant(array, dtype=dtype)
+    tensor = tf.numpy_function(lambda: array, [], tf.as_dtype(array.dtype), stateful=False)
+    tensor.set_shape(array.shape)
+    return tf.cast(tensor, dtype)
+
+
+def eager_array(variable: Any) -> Any:
+    """The value of an eager variable, read while a graph is being built: a new thread is eager."""
+    found: list[Any] = []
+    reader = threading.Thread(target=lambda: found.append(variable.numpy()))
+    reader.start()
+    reader.join()
+    return found[0]

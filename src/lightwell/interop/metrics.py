@@ -1,0 +1,75 @@
+"""Keras metrics of `eval_metric_ops` as (value, update) pairs of the graph; their variables start anew each time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import ModelFnError
+from lightwell.interop import doors
+from lightwell.interop.variables import move_to_local
+from lightwell.spec import is_keras_metric
+
+# What reads a variable; every other operation that takes its handle changes it, or is a function that may.
+_READS = frozenset(
+    "ReadVariableOp VarIsInitializedOp VariableShape ResourceGather ResourceGatherNd SaveV2 RestoreV2".split()
+)
+
+
+def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, Any]:
+    """The metrics with each Keras object replaced by its (value, update) pair.
+
+    Raises:
+        ModelFnError: a Keras metric was never updated in the graph.
+    """
+    found = {name: metric for name, metric in metrics.items() if is_keras_metric(metric)}
+    if not found:
+        return dict(metrics)
+    changes = _changes_by_handle(graph)
+    return {name: _pair(name, metric, changes, graph) if name in found else metric for name, metric in metrics.items()}
+
+
+def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Graph) -> tuple[Any, Any]:
+    variables = [tf_variable(variable) for variable in metric.variables]
+    variables = [variable for variable in variables if variable is not None]
+    updates = [change for variable in variables for change in changes.get(variable.handle.name, ())]
+    if not updates:
+        raise ModelFnError(
+            f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside model_fn, '
+            "before the metric is handed to EstimatorSpec."
+        )
+    for variable in variables:
+        move_to_local(graph, variable)
+    with tf.control_dependencies(None):
+        result = metric.result()
+    return _single(name, metric, result), list({id(update): update for update in updates}.values())
+
+
+def _single(name: str, metric: Any, result: Any) -> Any:
+    if isinstance(result, Mapping):
+        raise ModelFnError(
+            f"eval_metric_ops[{name!r}]: the {type(metric).__name__} metric gives several values {sorted(result)}; "
+            "expected one. Hand over one metric per value."
+        )
+    return tf.convert_to_tensor(result)
+
+
+def _changes_by_handle(graph: tf.Graph) -> dict[str, list[Any]]:
+    """Variable handle's name to the operations that change the variable, those that set its first value left out."""
+    keys = (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.LOCAL_VARIABLES)
+    first = {variable.initializer.name for key in keys for variable in graph.get_collection(key)}
+    changes: dict[str, list[Any]] = {}
+    for operation in graph.get_operations():
+        if operation.type in _READS or operation.name in first:
+            continue
+        for tensor in operation.inputs:
+            if tensor.dtype == tf.resource:
+                changes.setdefault(tensor.name, []).append(operation)
+    return changes
+
+
+def tf_variable(variable: Any) -> Any:
+    """The TensorFlow variable behind a Keras 3 variable; a legacy Keras variable is one already."""
+    return variable if isinstance(variable, tf.Variable) else doors.held_value(variable)

@@ -1,0 +1,89 @@
+"""Names of Keras layers in one graph: readable, unique, the same in every mode and process.
+
+Owns `LayerNames`. A layer gets its path at its first call on real tensors: the paths of the layers around it joined by
+`/`, below the name scope of the graph that the outermost one was called in. Variables are named after the path.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tensorflow as tf
+
+_v1 = tf.compat.v1
+
+
+class LayerNames:
+    """The paths given so far in one graph."""
+
+    def __init__(self, graph: tf.Graph) -> None:
+        self._graph = graph
+        self._layers: dict[int, tuple[Any, str]] = {}  # the layer is kept so that its id stays its own
+        self._taken: set[str] = set()
+
+    def path_of(self, layer: Any, parent: str | None) -> str:
+        """The layer's path; `parent` is the path of the layer that calls it, None for an outermost call."""
+        known = self._layers.get(id(layer))
+        if known is not None:
+            return known[1]
+        path = self._claim_outermost(layer.name) if parent is None else self._claim(f"{parent}/{layer.name}")
+        self._layers[id(layer)] = (layer, path)
+        return path
+
+    def unique_variable(self, name: str) -> str:
+        """`name`, numbered if an operation of the graph has it already."""
+        return _first_free(name, self._is_operation)
+
+    def _claim_outermost(self, name: str) -> str:
+        scope = self._scope()
+        if scope == _v1.get_variable_scope().name:
+            name = self._reserve_variable_scope(name)
+        return self._claim(f"{scope}/{name}" if scope else name)
+
+    def _claim(self, path: str) -> str:
+        path = _first_free(path, self._is_taken)
+        self._taken.add(path)
+        return path
+
+    def _scope(self) -> str:
+        if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own
+            return ""
+        return str(tf.get_current_name_scope())
+
+    @staticmethod
+    def _reserve_variable_scope(name: str) -> str:
+        """Takes a variable scope, as functional layers do: the two kinds of layers then number each other's names."""
+        with _v1.variable_scope(None, default_name=name, auxiliary_name_scope=False) as scope:
+            given = str(scope.name).rpartition("/")[2]
+        if given == name:
+            return name
+        with _v1.variable_scope(None, default_name=_unnumbered(name), auxiliary_name_scope=False) as scope:
+            return str(scope.name).rpartition("/")[2]
+
+    def _is_taken(self, path: str) -> bool:
+        if path in self._taken:
+            return True
+        variables = self._graph.get_collection(_v1.GraphKeys.GLOBAL_VARIABLES)
+        return any(variable.name.startswith(f"{path}/") for variable in variables)
+
+    def _is_operation(self, name: str) -> bool:
+        try:
+            self._graph.get_operation_by_name(name)
+        except KeyError:
+            return False
+        return True
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"_\d+$", "", name)
+
+
+def _first_free(name: str, is_taken: Any) -> str:
+    """`name`, or with the next free number behind its last part: `a/dense_1` becomes `a/dense_2`."""
+    if not is_taken(name):
+        return name
+    base, number = _unnumbered(name), 1
+    while is_taken(f"{base}_{number}"):
+        number += 1
+    return f"{base}_{number}"

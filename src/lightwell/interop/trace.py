@@ -1,0 +1,120 @@
+"""`KerasTrace`: what Keras objects did while one `model_fn` ran.
+
+Owns the state of one build: which layer calls are open, which paths were given, which variables were created, assigned
+and penalised. The files beside it write into the trace that is active; `keras_scope` opens and closes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.interop.naming import LayerNames
+from lightwell.keys import ModeKeys
+
+_v1 = tf.compat.v1
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCall:
+    """A layer call in progress.
+
+    Attributes:
+        layer: the layer.
+        path: its path in this graph.
+        training: what it and the layers below it take for `training` when nobody says.
+    """
+
+    layer: Any
+    path: str
+    training: Any
+
+
+@dataclass(eq=False)
+class KerasTrace:
+    """What Keras objects did while one `model_fn` ran.
+
+    Attributes:
+        graph: the graph that is built.
+        mode: a `ModeKeys` value.
+        updates: operations that keep state up to date (moving statistics); they belong to each training step.
+        old_names: variable name to the name that TensorFlow 2.15 gave it, where the two differ.
+    """
+
+    graph: tf.Graph
+    mode: str
+    updates: list[Any] = field(default_factory=list)
+    old_names: dict[str, str] = field(default_factory=dict)
+    open_calls: list[OpenCall] = field(default_factory=list)
+    names: LayerNames = field(init=False)
+    reads_in_order: bool = True
+    # Keras variables compare element by element, so all of these go by id; the objects are kept to keep the id.
+    created: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    assigned: dict[int, list[Any]] = field(default_factory=dict)
+    penalised: set[int] = field(default_factory=set)
+    draws: dict[int, int] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
+    borrowed: list[tuple[Any, Any]] = field(default_factory=list)
+    local_updates: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.names = LayerNames(self.graph)
+
+    @property
+    def is_training(self) -> bool:
+        return self.mode == ModeKeys.TRAIN
+
+    @property
+    def is_outside_functions(self) -> bool:
+        """Whether operations created now are the graph's own, and not those of a loop's or a function's body."""
+        return _v1.get_default_graph() is self.graph
+
+    def holds(self, tensor: Any) -> bool:
+        """Whether a tensor can be fetched from the graph."""
+        return getattr(tensor, "graph", None) is self.graph
+
+    def add_update(self, operation: Any) -> None:
+        """Makes an operation part of each training step; old code finds it in `UPDATE_OPS` too."""
+        if self.is_training and not any(operation is known for known in self.updates):
+            self.updates.append(operation)
+            collect(_v1.GraphKeys.UPDATE_OPS, operation)
+
+    def add_penalty(self, tensor: Any) -> None:
+        """Makes a loss of a layer one of the graph's regularisation losses."""
+        if self.holds(tensor):
+            collect(_v1.GraphKeys.REGULARIZATION_LOSSES, tensor)
+
+
+def collect(key: str, value: Any) -> None:
+    """Adds to a graph collection what is not yet in it; by identity, because tensors compare element by element."""
+    if not any(value is known for known in _v1.get_collection_ref(key)):
+        _v1.add_to_collection(key, value)
+
+
+_active: contextvars.ContextVar[KerasTrace | None] = contextvars.ContextVar("lightwell_keras_trace", default=None)
+
+
+def active_trace() -> KerasTrace | None:
+    """The trace that is open in this context, if what is built now goes into its graph."""
+    trace = _active.get()
+    if trace is None or tf.executing_eagerly():
+        return None
+    graph = _v1.get_default_graph()
+    while graph is not None and graph is not trace.graph:
+        graph = getattr(graph, "outer_graph", None)  # a function's graph knows the one around it
+    return None if graph is None else trace
+
+
+@contextlib.contextmanager
+def tracing(trace: KerasTrace) -> Iterator[KerasTrace]:
+    """Makes `trace` the active one inside the block."""
+    token = _active.set(trace)
+    try:
+        yield trace
+    finally:
+        _active.reset(token)
