@@ -5,6 +5,7 @@ Quiet where nobody looks: without a terminal `log_loss.py` writes lines instead.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -41,18 +42,20 @@ class ShowProgress(ScheduledHook):
         self._next = 0
 
     def next_look(self, global_step: int) -> int:
-        """About ten times a second, told in steps at the present speed."""
-        return max(global_step + 1, self._next)
+        """About ten times a second, told in steps at the present speed; and the goal, to leave it on the screen."""
+        goal = self._goal.last_step if self._goal is not None else None
+        return max(global_step + 1, self._next if goal is None else min(self._next, math.ceil(goal)))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Redraws."""
         step, now = run_context.global_step, time.monotonic()
+        loss = float(run_context.loss_value)
         if self._bar is None:
-            self._open(step, now)
+            self._open(step, now, loss)
         first_step, first_time = self._started_at
         rate = (step - first_step) / max(now - first_time, 1e-9)
         self._next = step + max(1, int(rate * _SECONDS_BETWEEN_LOOKS))
-        self._draw(step, float(run_context.loss_value), rate)
+        self._draw(step, loss, rate)
 
     def close(self) -> None:
         """Leaves the last state of the line on the screen."""
@@ -60,7 +63,7 @@ class ShowProgress(ScheduledHook):
             self._bar.stop()
             self._bar = None
 
-    def _open(self, step: int, now: float) -> None:
+    def _open(self, step: int, now: float, loss: float) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -74,7 +77,7 @@ class ShowProgress(ScheduledHook):
             TimeRemainingColumn() if total is not None else TimeElapsedColumn(),
         )
         self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=10)
-        self._task = self._bar.add_task("train", total=total, completed=step, of=str(step), loss=float("nan"), rate=0.0)
+        self._task = self._bar.add_task("train", total=total, completed=step, of=self._of(step), loss=loss, rate=0.0)
         self._bar.start()
         self._started_at = (step, now)
 
@@ -82,7 +85,10 @@ class ShowProgress(ScheduledHook):
         if self._bar is None:
             return
         total = self._goal.last_step if self._goal is not None else None
-        shown = f"{step:,}" if total is None else f"{step:,}/{total:,}"
-        self._bar.update(self._task, completed=step, of=shown, loss=loss, rate=rate)
+        self._bar.update(self._task, completed=step, of=self._of(step), loss=loss, rate=rate)
         if total is not None and step >= total:
             self._bar.refresh()
+
+    def _of(self, step: int) -> str:
+        total = self._goal.last_step if self._goal is not None else None
+        return f"{step:,}" if total is None else f"{step:,}/{total:,}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -17,24 +18,26 @@ class StopAtStep(ScheduledHook):
         self._steps = steps
         self.last_step = last_step
         self._first_step: int | None = None
+        self._has_complained = False
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Turns a number of steps into a step; after a lost session, the goal stays what it was."""
         if self.last_step is None and self._steps is not None:
-            self.last_step = int(session.run(tf.compat.v1.train.get_global_step())) + int(self._steps)
+            self.last_step = int(session.run(tf.compat.v1.train.get_global_step())) + math.ceil(self._steps)
 
     def next_look(self, global_step: int) -> int:
         """The goal itself; the first step is looked at too, to catch a counter that does not count."""
         if self._first_step is None or self.last_step is None:
             return global_step + 1
-        return max(global_step + 1, self.last_step)
+        return max(global_step + 1, math.ceil(self.last_step))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Stops at the goal."""
         step = run_context.global_step
         if self._first_step is None:
             self._first_step = step
-        elif step == self._first_step:
+        elif step == self._first_step and not self._has_complained:
+            self._has_complained = True
             logger.warning(
                 "The global step is still %d after another training step, so training cannot tell when to stop. Pass "
                 "global_step=tf.compat.v1.train.get_global_step() to optimizer.minimize(...).",
