@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import events
-from lightwell.errors import ModelDirError
+from lightwell.errors import ModelDirError, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph, write_plain_graph
 from lightwell.keys import CHECKPOINT_PREFIX
@@ -148,17 +148,13 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         except (tf.errors.OpError, OSError, ValueError) as error:
             raise ModelDirError(
                 getattr(error, "errno", None) or errno.EIO,
-                f"The checkpoint of step {step} could not be written to {self._directory}: {_first_line(error)}. "
+                f"The checkpoint of step {step} could not be written to {self._directory}: {reason_of(error)}. "
                 f"The last complete one is of step {self._saved_step}. Free space or mend the rights, then start the "
                 "same training again: it resumes from there."
                 if self._saved_step >= 0
-                else f"No checkpoint can be written to model_dir {self._directory}: {_first_line(error)}. "
+                else f"No checkpoint can be written to model_dir {self._directory}: {reason_of(error)}. "
                 "Nothing has been trained yet; choose another model_dir, or mend its rights or space.",
             ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0].rstrip(".")
 
 
 def _replace_file(path: str, content: bytes) -> None:
