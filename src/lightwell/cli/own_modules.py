@@ -10,11 +10,11 @@ import builtins
 import functools
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
-from lightwell.cli.program import Program, find_own
+from lightwell.cli.program import Program
 from lightwell.tf1.spelling import Version
 
 
@@ -27,9 +27,12 @@ class OwnModules(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = find_own(fullname, None if path is None else list(path), self._program.folders)
-        if spec is not None and spec.origin is not None:
-            spec.loader = OwnLoader(fullname, spec.origin, self._program)
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
+            return None
+        if not self._program.owns(spec.origin):
+            return None
+        spec.loader = OwnLoader(fullname, spec.origin, self._program)
         return spec
 
 

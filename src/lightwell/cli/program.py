@@ -13,9 +13,9 @@ import os
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
 import lightwell
+from lightwell.cli.sources import sources_along
 from lightwell.tf1.spelling import Version, read_spelling
 
 _INSTALLED = ("site-packages", "dist-packages")
@@ -65,13 +65,11 @@ def look_at(main_file: str, package: str, folders: tuple[str, ...], forced: Vers
 
 def main_source_of(module: str, folders: tuple[str, ...]) -> tuple[str, str] | None:
     """File and package of the source that `python -m module` would run, if it is the program's own."""
-    specs = list(_specs_along(module, folders))
-    if len(specs) == module.count(".") + 1 and specs[-1].submodule_search_locations is not None:
-        specs = list(_specs_along(f"{module}.__main__", folders))
-        module = f"{module}.__main__"
-    if len(specs) != module.count(".") + 1 or specs[-1].origin is None:
+    found = {source.name: source for source in (*sources_along(module), *sources_along(f"{module}.__main__"))}
+    source = found.get(f"{module}.__main__") or found.get(module)
+    if source is None or not is_own(source.file, folders):
         return None
-    return specs[-1].origin, specs[-1].parent or ""
+    return source.file, source.package
 
 
 def is_own(file: str, folders: tuple[str, ...]) -> bool:
@@ -83,14 +81,6 @@ def is_own(file: str, folders: tuple[str, ...]) -> bool:
     return not any(_is_below(path, os.path.realpath(folder)) for folder in installed) and not any(
         part in _INSTALLED for part in path.split(os.sep)
     )
-
-
-def find_own(name: str, path: list[str] | None, folders: tuple[str, ...]) -> ModuleSpec | None:
-    """The spec of a module that is a plain source file of the program, or None."""
-    spec = PathFinder.find_spec(name, path)
-    if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
-        return None
-    return spec if is_own(spec.origin, folders) else None
 
 
 @functools.cache
@@ -115,11 +105,10 @@ def _reachable(main_file: str, package: str, folders: tuple[str, ...]) -> Iterat
         file, parent = waiting.pop()
         yield file
         for name in _imports(file, parent):
-            for spec in _specs_along(name, folders):
-                origin = spec.origin or ""
-                if origin not in seen:
-                    seen.add(origin)
-                    waiting.append((origin, spec.name if spec.submodule_search_locations else spec.parent or ""))
+            for source in sources_along(name):
+                if source.file not in seen and is_own(source.file, folders):
+                    seen.add(source.file)
+                    waiting.append((source.file, source.package))
 
 
 def _imports(file: str, package: str) -> Iterator[str]:
@@ -136,17 +125,3 @@ def _imports(file: str, package: str) -> Iterator[str]:
             parents = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
             base = ".".join([*filter(None, parents), *filter(None, [node.module])])
             yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names)
-
-
-def _specs_along(name: str, folders: tuple[str, ...]) -> Iterator[ModuleSpec]:
-    """The specs of a dotted name's packages and module, as far as they are the program's own."""
-    path: list[str] | None = None
-    parts = name.split(".")
-    for depth in range(len(parts)):
-        spec = find_own(".".join(parts[: depth + 1]), path, folders)
-        if spec is None:
-            return
-        yield spec
-        if spec.submodule_search_locations is None:
-            return
-        path = list(spec.submodule_search_locations)

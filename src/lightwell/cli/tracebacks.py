@@ -41,6 +41,8 @@ def _without_ours(trace: TracebackType | None) -> TracebackType | None:
         frames.append(trace)
         trace = trace.tb_next
     kept = [frame for frame in frames if not frame.tb_frame.f_code.co_filename.startswith(_HIDDEN)]
-    for frame, following in zip(kept, [*kept[1:], None], strict=True):
+    following: TracebackType | None = None
+    for frame in reversed(kept):
         frame.tb_next = following
-    return kept[0] if kept else None
+        following = frame
+    return following

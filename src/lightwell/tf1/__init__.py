@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from typing import Any
 
 from lightwell._lazy import refuse, resolve
@@ -53,6 +54,8 @@ def _in_tensorflow(name: str) -> Any:
     for module in (tf.compat.v1, tf):
         if hasattr(module, name):
             return getattr(module, name)
+    if f"tensorflow.{name}" in sys.modules:  # `python`, `core`: packages that TensorFlow 2 hides from its namespace
+        return sys.modules[f"tensorflow.{name}"]
     if name in _GONE:
         refuse(f"tf.{name} went with TensorFlow 1. {_GONE[name]}", __name__, name)
     near = difflib.get_close_matches(name, __dir__(), n=3)
