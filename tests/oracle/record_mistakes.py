@@ -11,12 +11,12 @@ from pathlib import Path
 
 import tensorflow as tf
 from tests.parity import recordings
-from tests.parity.mistakes import MISTAKES, outcome
+from tests.parity.mistakes import MISTAKES, name_of, raised_by
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         raised = {
-            name: outcome(mistake, tf.estimator, Path(folder) / str(number))
+            name: name_of(raised_by(mistake, tf.estimator, Path(folder) / str(number)))
             for number, (name, mistake) in enumerate(MISTAKES.items())
         }
     recordings.save_json("mistakes", tf.__version__, {"raised": raised})

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.parity.spies import Act, Calls, SpyHook, SpyListener, raising, stop
+from tests.parity.spies import Act, Calls, SpyHook, SpyListener, known_name, raising, stop
 
 v1 = tf.compat.v1
 Scene = Callable[[Any, Path], dict[str, Any]]
@@ -68,7 +68,7 @@ def noting_outcome(result: dict[str, Any]) -> Iterator[None]:
         yield
         result["outcome"] = "returned"
     except (Exception, KeyboardInterrupt) as error:
-        result["outcome"] = type(error).__name__
+        result["outcome"] = known_name(error)
 
 
 def scene(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tests.parity.hook_scenes import batches
-from tests.parity.spies import SpyHook, SpyListener
+from tests.parity.spies import SpyHook, SpyListener, known_name
 
 v1 = tf.compat.v1
 Mistake = Callable[[Any, Path], Any]
@@ -20,23 +20,25 @@ MISTAKES: dict[str, Mistake] = {}
 NOTHING = "nothing"
 
 
-def outcome(mistake: Mistake, lib: Any, model_dir: Path) -> str:
-    """The name of the built-in exception that the mistake raises (or of TensorFlow's own), or `NOTHING`."""
+def raised_by(mistake: Mistake, lib: Any, model_dir: Path) -> Exception | None:
+    """The exception that the mistake raises, if any."""
     try:
         mistake(lib, model_dir)
     except Exception as error:
-        known = (
-            kind for kind in type(error).__mro__ if kind.__module__ == "builtins" or "tensorflow" in kind.__module__
-        )
-        return next(kind.__name__ for kind in known)
-    return NOTHING
+        return error
+    return None
+
+
+def name_of(error: Exception | None) -> str:
+    """The name of an exception's type as Python or TensorFlow defines it, or `NOTHING`."""
+    return NOTHING if error is None else known_name(error)
 
 
 def model(lib: Any, **fields: Any) -> Callable[..., Any]:
     """A correct `model_fn` with some fields of its spec replaced; a callable field is called with the usual ones."""
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
-        weight = v1.get_variable("weight", [2, 1], initializer=v1.zeros_initializer())
+        weight = v1.get_variable("weight", [2, 1], initializer=v1.constant_initializer(2.0))
         output = tf.matmul(features["x"], weight)
         loss = None if labels is None else tf.reduce_mean(tf.square(output - labels))
         usual = {"predictions": {"output": output}, "loss": loss}
@@ -92,6 +94,21 @@ def _construct(model_fn: Any = None, **arguments: Any) -> Mistake:
     return lambda lib, model_dir: lib.Estimator(model_fn or model(lib), **{"model_dir": str(model_dir), **arguments})
 
 
+def _alien() -> Any:
+    with tf.Graph().as_default():
+        return tf.constant(1.0)
+
+
+def _on_spec(change: Callable[[Any, Any], Any]) -> Mistake:
+    """`change(lib, spec)` of a finished spec, in its graph."""
+
+    def run(lib: Any, model_dir: Path) -> None:
+        with tf.Graph().as_default():
+            change(lib, lib.EstimatorSpec(lib.ModeKeys.PREDICT, predictions={"a": tf.zeros([2])}))
+
+    return run
+
+
 for _verb in VERBS:
     MISTAKES[f"{_verb}: model_fn returns None"] = _returns(_verb, None)
     MISTAKES[f"{_verb}: model_fn returns a tuple"] = _returns(_verb, (1, 2))
@@ -141,6 +158,16 @@ MISTAKES |= {
     "spec: evaluation_hooks are not hooks": _spec("evaluate", evaluation_hooks=["a"]),
     "spec: prediction_hooks are not hooks": _spec("predict", prediction_hooks=["a"]),
     "spec: scaffold is not a Scaffold": _spec("train", scaffold="a"),
+    "spec: the mode is unknown": lambda lib, model_dir: lib.EstimatorSpec("other"),
+    "spec: _replace changes the mode": _on_spec(lambda lib, spec: spec._replace(mode=lib.ModeKeys.EVAL)),
+    "spec: _replace by a bad value": _on_spec(lambda lib, spec: spec._replace(predictions={"a": 1})),
+    "spec: _replace by a good value": _on_spec(lambda lib, spec: spec._replace(prediction_hooks=[])),
+    "spec: setting a field": _on_spec(lambda lib, spec: setattr(spec, "loss", None)),
+    "spec: train_op is a variable": lambda lib, model_dir: train(
+        lib, model_dir, model(lib, train_op=lambda usual: v1.train.get_global_step()), batches(1), steps=None
+    ),
+    "spec: the loss is of another graph": _spec("train", loss=lambda usual: _alien()),
+    "spec: a prediction is of another graph": _spec("predict", predictions=lambda usual: {"a": _alien()}),
     "spec: export_outputs is a list": _spec("predict", export_outputs=[1]),
     "spec: an export output is a number": _spec("predict", export_outputs={"a": 1}),
     "train: steps and max_steps": _call("train", steps=1, max_steps=1),

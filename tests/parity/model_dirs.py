@@ -9,12 +9,19 @@ from typing import Any
 import tensorflow as tf
 
 v1 = tf.compat.v1
+# What `est.describe` and `est.layers` read: a description of the model beside its checkpoints.
+OURS = frozenset({"description.json"})
 
 
 def files(model_dir: str | Path) -> list[str]:
     """Every file under `model_dir`, sorted; `events.out.tfevents.<time>.<host>...` is cut to `events.out.tfevents`."""
     found = (path.relative_to(model_dir).as_posix() for path in Path(model_dir).rglob("*") if path.is_file())
     return sorted({re.sub(r"(events\.out\.tfevents).*", r"\1", name) for name in found})
+
+
+def files_of_both(model_dir: str | Path) -> list[str]:
+    """`files` without those that only we write."""
+    return [name for name in files(model_dir) if name not in OURS]
 
 
 def variables(model_dir: str | Path) -> dict[str, list[int]]:

@@ -66,7 +66,7 @@ def train_evaluate_predict(
         "predictions": predictions(est, kind),
         "variables": model_dirs.variables(run),
         "values": model_dirs.values(run),
-        "files": model_dirs.files(run),
+        "files": model_dirs.files_of_both(run),
         "checkpoint": (run / "checkpoint").read_text(),
         "events": model_dirs.events(run),
         "eval_events": model_dirs.events(run / "eval"),

@@ -74,3 +74,9 @@ def raising(error: BaseException) -> Act:
 def stop(run_context: Any) -> None:
     """An act that asks for the end of the loop."""
     run_context.request_stop()
+
+
+def known_name(error: BaseException) -> str:
+    """The nearest of an error's types that Python or TensorFlow defines: what a program can catch on both sides."""
+    kinds = type(error).__mro__
+    return next(kind.__name__ for kind in kinds if kind.__module__.split(".")[0] in ("builtins", "tensorflow"))

@@ -1,0 +1,45 @@
+"""The verbs give back and log what those of tf.estimator 2.15 did, down to Python types; warm starts reach the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.parity import recordings
+from tests.parity.cases import cases
+from tests.parity.result_scenes import SCENES
+
+import lightwell as lw
+
+RECORDED = recordings.load_json("results")["scenes"]
+DIFFERENT: dict[str, Any] = {
+    # A warm start that finds nothing to take is refused; what does not fit is left out, with a warning that lists it.
+    "warm start: variables 'kernel'": "ValueError",
+    "warm start: variables 'zzz'": "ValueError",
+    "warm start: nothing there": "ValueError",
+    "warm start: a variable that the checkpoint lacks": ["dense/kernel", "my/dense/kernel", "dense/kernel_2", "table"],
+    "warm start: another shape": ["dense/kernel", "my/dense/kernel", "dense/kernel_2"],
+}
+OPEN = {"log: predict from tensors": "no warning that predict never ends"}
+
+
+def as_recorded(line: Any) -> Any:
+    """Running without a checkpoint is a warning here, and says more: the results come from random weights."""
+    if not isinstance(line, str):
+        return line
+    return re.sub(r"^WARNING (Could not find trained model .*? to (evaluate|predict)\.) .*", r"INFO \1", line)
+
+
+def test_every_scene_is_recorded() -> None:
+    assert list(SCENES) == list(RECORDED)
+
+
+@pytest.mark.parametrize("name", cases(SCENES, OPEN))
+def test_result(name: str, tmp_path: Path) -> None:
+    result = json.loads(json.dumps(SCENES[name](lw, tmp_path)))
+    if name.startswith("log: "):
+        result = [as_recorded(line) for line in result]
+    assert result == DIFFERENT.get(name, RECORDED[name])

@@ -1,0 +1,46 @@
+"""`RunConfig` makes of settings and `TF_CONFIG`s what tf.estimator 2.15 made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.parity import recordings, run_configs
+from tests.parity.cases import cases
+
+import lightwell as lw
+
+RECORDED = recordings.load_json("run_config")
+# A setting that is text where a number belongs fails the range check like any other bad value here.
+DIFFERENT: dict[str, dict[str, Any]] = {
+    f"{name}='a'": {"raises": "ValueError"}
+    for name in ("save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max")
+}
+OPEN = {
+    "replace steps by None": "clears save_checkpoints_secs too",
+    "TF_CONFIG master and chief": "two kinds of chief in one cluster are accepted",
+    "TF_CONFIG evaluator with masters": "eval_session_master is not read for an evaluator",
+}
+
+
+@pytest.fixture(scope="module")
+def ours() -> dict[str, dict[str, Any]]:
+    return run_configs.all_outcomes(lw)
+
+
+def test_defaults(ours: dict[str, dict[str, Any]]) -> None:
+    assert ours["default"]["config"] == RECORDED["default"]
+
+
+def test_every_case_is_recorded(ours: dict[str, dict[str, Any]]) -> None:
+    assert [name for name in ours if name != "default"] == list(RECORDED["cases"])
+
+
+@pytest.mark.parametrize("name", cases(RECORDED["cases"], OPEN))
+def test_case(name: str, ours: dict[str, dict[str, Any]]) -> None:
+    expected = DIFFERENT.get(name, RECORDED["cases"][name])
+    if expected.get("config"):
+        expected = {"config": {**RECORDED["default"], **expected["config"]}}
+    elif "config" in expected and expected["config"] is not None:
+        expected = {"config": RECORDED["default"]}
+    assert ours[name] == expected
