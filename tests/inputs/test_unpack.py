@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from lightwell.errors import InputFnError
-from lightwell.inputs.unpack import Inputs, iterator_initializers, unpack_inputs
+from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.keys import ModeKeys
 
 v1 = tf.compat.v1
@@ -25,8 +25,8 @@ OUTSIDE_TENSOR = tf.constant(1)
 def read(input_fn: Callable[[], Any], mode: str = TRAIN) -> tuple[Any, Any]:
     """The first batch of an input, as values."""
     with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
-        inputs = unpack_inputs(input_fn(), input_fn, mode)
-        session.run([*inputs.initializers, *iterator_initializers(graph, inputs.initializers)])
+        inputs = with_all_initializers(unpack_inputs(input_fn(), input_fn, mode), graph)
+        session.run(inputs.initializers)
         session.run(v1.tables_initializer())
         labels = [] if inputs.labels is None else inputs.labels
         features, labels = session.run((inputs.features, labels))
@@ -127,8 +127,10 @@ def test_an_iterator_that_needs_a_fed_value_stays_the_users_business() -> None:
         size = v1.placeholder(tf.int64, [])
         fed = v1.data.make_initializable_iterator(tf.data.Dataset.range(size))
         own = v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
-        assert iterator_initializers(graph, ()) == (own.initializer,)
-        assert iterator_initializers(graph, (own.initializer,)) == ()
+        nothing = Inputs(tf.constant(0), None)
+        assert with_all_initializers(nothing, graph).initializers == (own.initializer,)
+        known = Inputs(tf.constant(0), None, (own.initializer,))
+        assert with_all_initializers(known, graph).initializers == (own.initializer,)
         assert fed.initializer is not None
 
 

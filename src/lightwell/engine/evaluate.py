@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from lightwell import events
 from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import EvalOps, Program
 from lightwell.engine.session import SessionPlan
 from lightwell.hooks.base import SessionRunHook
@@ -17,7 +19,6 @@ from lightwell.log import logger
 
 def evaluate(
     program: Program,
-    ops: EvalOps,
     *,
     steps: int | None,
     hooks: Sequence[Any],
@@ -26,6 +27,9 @@ def evaluate(
     plan: SessionPlan,
 ) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
+    ops = program.evaluation
+    if ops is None:
+        raise RuntimeError("A program of another mode was given to an evaluation.")
     with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
         events.write_graph(events_dir, program.graph)
     counter = [_CountEvaluations(int(steps))] if steps is not None else []
@@ -50,6 +54,53 @@ def evaluate(
     return final.result
 
 
+def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoint: str | None) -> dict[str, Any]:
+    """The same on a warm program, where nobody looks on."""
+    ops = run.warm.program.evaluation
+    if ops is None:
+        raise RuntimeError("A warm program of another mode was given to an evaluation.")
+    if run.warm.is_new:
+        with run.warm.program.graph.as_default():
+            events.write_graph(events_dir, run.warm.program.graph)
+    logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
+    started = time.time()
+    try:
+        run.start()
+        _update(run, ops, steps)
+        result = _in_order(run.step(ops.values))
+    except BaseException as error:
+        run.finish(error)
+        raise
+    run.finish()
+    logger.info("Inference Time : %0.5fs", time.time() - started)
+    logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
+    with run.warm.program.graph.as_default():
+        _report(result, events_dir, checkpoint)
+    return result
+
+
+def _update(run: WarmRun, ops: EvalOps, steps: int | None) -> None:
+    done, last = 0, math.inf if steps is None else int(steps)
+    log_every = None if steps is None else _log_cadence(int(steps))
+    try:
+        while done < last:
+            run.step(ops.update)
+            done += 1
+            if log_every and (done % log_every == 0 or done == last):
+                logger.info("Evaluation [%d/%d]", done, last)
+    except END_OF_INPUT:
+        pass
+
+
+def _log_cadence(steps: int) -> int:
+    return 1 if steps <= 10 else steps // 10
+
+
+def _in_order(read: dict[str, Any]) -> dict[str, Any]:
+    """Metrics sorted by name, the step last."""
+    return {**{name: read[name] for name in sorted(read) if name != GLOBAL_STEP}, GLOBAL_STEP: read[GLOBAL_STEP]}
+
+
 def _report(result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
     step = int(result[GLOBAL_STEP])
     shown = ", ".join(f"{name} = {value!s}" for name, value in sorted(result.items()))
@@ -64,7 +115,7 @@ class _CountEvaluations(SessionRunHook):
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
-        self._log_every = 1 if steps <= 10 else steps // 10
+        self._log_every = _log_cadence(steps)
         self._done = 0
 
     def after_create_session(self, session: Any, coord: Any) -> None:
@@ -86,6 +137,4 @@ class _ReadMetrics(SessionRunHook):
         self.result: dict[str, Any] = {}
 
     def end(self, session: Any) -> None:
-        read = session.run(self._values)
-        self.result = {name: read[name] for name in sorted(read) if name != GLOBAL_STEP}
-        self.result[GLOBAL_STEP] = read[GLOBAL_STEP]
+        self.result = _in_order(session.run(self._values))

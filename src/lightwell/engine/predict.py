@@ -13,8 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
+from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import Program
-from lightwell.engine.session import SessionPlan
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.log import logger
 
@@ -29,24 +29,22 @@ class Taps(Protocol):
 
 
 def predict(
+    run: HookedSession | WarmRun,
     program: Program,
     *,
     predict_keys: Sequence[str] | str | None,
-    hooks: Sequence[Any],
     by_example: bool,
-    plan: SessionPlan,
     taps: Taps | None = None,
 ) -> Iterator[Any]:
     """Yields predictions, example by example or batch by batch, in the order of the data.
 
     With taps, `predict_keys=[]` asks for no predictions at all: nothing past the last tap is computed.
     """
-    only_taps = taps is not None and predict_keys is not None and not predict_keys
-    predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
-    fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
-    _warn_if_endless(program)
-    run = HookedSession(program, [*hooks, *program.spec.prediction_hooks], plan)
     try:
+        only_taps = taps is not None and predict_keys is not None and not predict_keys
+        predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
+        fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
+        _warn_if_endless(program)
         run.start()
         try:
             while not run.should_stop:
@@ -114,6 +112,8 @@ def _batch_length(batch: Mapping[str, Any]) -> int:
 
 
 def _warn_if_endless(program: Program) -> None:
+    if program.inputs.initializers:
+        return
     graph = program.graph
     kinds = {op.type for op in graph.get_operations()}
     has_end = kinds & {"IteratorV2", "Iterator", "OneShotIterator", "IteratorGetNext"}

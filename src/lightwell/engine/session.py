@@ -15,6 +15,7 @@ from lightwell.checkpoints.compare import Shape, check_fits
 from lightwell.checkpoints.index import newest_first
 from lightwell.engine.program import Program
 from lightwell.errors import CheckpointUnreadable, ModelFnError
+from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
@@ -55,12 +56,29 @@ def open_session(program: Program, plan: SessionPlan) -> Any:
         else:
             _restore(session, program, checkpoint)
         _initialise_locals(session, program.spec.scaffold)
-        if program.inputs.initializers:
-            session.run(program.inputs.initializers)
+        start_inputs(session, program.inputs)
     except BaseException:
         session.close()
         raise
     return session
+
+
+def reload(session: Any, program: Program, checkpoint: str | None) -> None:
+    """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
+
+    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
+    """
+    if checkpoint is None:
+        _initialise(session, program.spec.scaffold)
+    elif checkpoint:
+        _restore(session, program, checkpoint)
+    session.run(program.spec.scaffold.local_init_op)
+
+
+def start_inputs(session: Any, inputs: Inputs) -> None:
+    """Sets the source of the batches going, from its beginning."""
+    if inputs.initializers:
+        session.run(inputs.initializers, feed_dict=dict(inputs.feeds))
 
 
 def _initialise(session: Any, scaffold: Any) -> None:

@@ -17,10 +17,13 @@ from lightwell.config import RunConfig, default_session_config
 from lightwell.engine import evaluate as engine_evaluate
 from lightwell.engine import predict as engine_predict
 from lightwell.engine import train as engine_train
-from lightwell.engine.build import Recipe, build, call_model_fn
+from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
+from lightwell.engine.hooked_session import HookedSession
+from lightwell.engine.pool import ProgramPool, WarmRun, warm_run
+from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
 from lightwell.errors import UsageError
-from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
+from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
 from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.inputs.call import check_input_fn
@@ -78,6 +81,7 @@ class Estimator:
         )
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start = checked_settings(warm_start_from)
+        self._pool = ProgramPool()
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -193,19 +197,21 @@ class Estimator:
         check_input_fn(input_fn)
         self._refuse_strategy("evaluate", self._config.eval_distribute)
         checkpoint = self._checkpoint_for(checkpoint_path, "evaluate")
-        program = build(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
-        if program.evaluation is None:
-            raise RuntimeError("An evaluation program was built without metrics.")
+        drafted = draft(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
+        plan = self._plan(lambda: checkpoint, self._config.evaluation_master)
         events_dir = self.eval_dir(name)
-        tapped = [] if taps is None else [TapOverData(program, taps)]
+        looked_at = given_hooks or taps is not None
+        run = finish(drafted) if looked_at else warm_run(self._pool, drafted, None, lambda program: None, plan)
+        if isinstance(run, WarmRun):
+            return engine_evaluate.evaluate_warm(run, steps=steps, events_dir=events_dir, checkpoint=checkpoint)
+        tapped = [] if taps is None else [TapOverData(run, taps)]
         metrics = engine_evaluate.evaluate(
-            with_sight(program, [*given_hooks, *program.spec.evaluation_hooks], events_dir),
-            program.evaluation,
+            with_sight(run, [*given_hooks, *run.spec.evaluation_hooks], events_dir),
             steps=steps,
             hooks=[*given_hooks, *tapped],
             events_dir=events_dir,
             checkpoint=checkpoint,
-            plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
+            plan=plan,
         )
         return EvalResult(metrics, tapped[0].result()) if tapped else metrics
 
@@ -278,6 +284,10 @@ class Estimator:
         newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(self._model_dir)
         return Predictor(program, source.feeds, self._plan(newest, self._config.evaluation_master), newest)
 
+    def close(self) -> None:
+        """Frees the sessions that `evaluate` and `predict` keep open between calls; the next call opens new ones."""
+        self._pool.close()
+
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
         return variable_names(self._trained_checkpoint())
@@ -298,16 +308,21 @@ class Estimator:
         self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool, taps: Any
     ) -> Iterator[Any]:
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
-        program = build(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
-        events_dir = os.path.join(self._model_dir, "predict")
-        yield from engine_predict.predict(
-            with_sight(program, [*hooks, *program.spec.prediction_hooks], events_dir),
-            predict_keys=predict_keys,
-            hooks=hooks,
-            by_example=by_example,
-            taps=None if taps is None else RowTaps(program, taps),
-            plan=self._plan(lambda: checkpoint, self._config.evaluation_master),
-        )
+        drafted = draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
+        plan = self._plan(lambda: checkpoint, self._config.evaluation_master)
+
+        def tap(program: Program) -> RowTaps | None:
+            return None if taps is None else RowTaps(program, taps)
+
+        run = finish(drafted) if hooks else warm_run(self._pool, drafted, variant_of(taps), tap, plan)
+        wanted = {"predict_keys": predict_keys, "by_example": by_example}
+        if isinstance(run, WarmRun):
+            yield from engine_predict.predict(run, run.warm.program, **wanted, taps=run.warm.extra)
+            return
+        all_hooks = [*hooks, *run.spec.prediction_hooks]
+        tapped = tap(run)
+        program = with_sight(run, all_hooks, os.path.join(self._model_dir, "predict"))
+        yield from engine_predict.predict(HookedSession(program, all_hooks, plan), program, **wanted, taps=tapped)
 
     def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
         """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""

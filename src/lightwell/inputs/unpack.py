@@ -6,6 +6,7 @@ ragged ones included). Gives an `Inputs` value whose tensors belong to the graph
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +29,13 @@ class Inputs:
         features: a tensor or a structure of tensors.
         labels: likewise, or None.
         initializers: ops to run once after variables and tables are initialised.
+        feeds: placeholders that the initialisers depend on, each with the array to feed.
     """
 
     features: Any
     labels: Any
     initializers: tuple[tf.Operation, ...] = ()
+    feeds: tuple[tuple[Any, Any], ...] = ()
 
 
 def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Inputs:
@@ -48,13 +51,16 @@ def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Input
     return Inputs(features, labels)
 
 
-def iterator_initializers(graph: tf.Graph, known: tuple[tf.Operation, ...]) -> tuple[tf.Operation, ...]:
-    """Initialisers of iterators that the user made and left to us, beyond the `known` ones.
+def with_all_initializers(inputs: Inputs, graph: tf.Graph) -> Inputs:
+    """The inputs, with the initialisers of iterators that the user made and left to us among the others.
 
-    An initialiser that needs a fed value stays the user's business (a hook's `after_create_session`).
+    An initialiser that needs a value only the user can feed stays the user's business (a hook's
+    `after_create_session`).
     """
-    made = [op for op in graph.get_operations() if op.type == "MakeIterator" and op not in known]
-    return tuple(op for op in made if not _needs_feed(op))
+    ours = frozenset(tensor.op.name for tensor, _ in inputs.feeds)
+    made = [op for op in graph.get_operations() if op.type == "MakeIterator" and op not in inputs.initializers]
+    more = tuple(op for op in made if not placeholders_behind(op) - ours)
+    return dataclasses.replace(inputs, initializers=inputs.initializers + more)
 
 
 def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
@@ -127,15 +133,18 @@ def _graph_of(tensor: Any) -> tf.Graph | None:
         return None
 
 
-def _needs_feed(op: tf.Operation) -> bool:
-    """Whether `op` depends on a placeholder."""
-    seen, left = set(), [op]
+def placeholders_behind(op: tf.Operation) -> set[str]:
+    """The names of all placeholders that `op` depends on."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    left = [op]
     while left:
         current = left.pop()
+        if current.name in seen:
+            continue
+        seen.add(current.name)
         if current.type in ("Placeholder", "PlaceholderV2"):
-            return True
-        if current.name not in seen:
-            seen.add(current.name)
-            left.extend(tensor.op for tensor in current.inputs)
-            left.extend(current.control_inputs)
-    return False
+            found.add(current.name)
+        left.extend(tensor.op for tensor in current.inputs)
+        left.extend(current.control_inputs)
+    return found

@@ -1,0 +1,56 @@
+"""Is this input the same as one we have built a model on? Told by its graph.
+
+Two calls of an `input_fn` that build the same ops, up to the names TensorFlow makes up for functions, give the same
+batches from the same arrays; arrays themselves are not part of the graph (`inputs/feeding.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.build import Draft
+
+# What these hold lives outside the graph, or changes from run to run: such an input is built anew each time.
+_UNREPEATABLE = ("Random", "Shuffle", "PyFunc", "HashTable", "Generator", "Stage", "Queue", "Stateful")
+
+
+def fingerprint(draft: Draft) -> bytes | None:
+    """A digest of a draft's input; None for an input that must not be used twice."""
+    graph_def = draft.graph.as_graph_def()
+    nodes = [*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)]
+    if any(word in node.op for node in nodes for word in _UNREPEATABLE):
+        return None
+    _number_functions(graph_def)
+    digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
+    digest.update(_structure(draft.inputs.features).encode())
+    digest.update(_structure(draft.inputs.labels).encode())
+    return digest.digest()
+
+
+def _structure(value: Any) -> str:
+    if value is None:
+        return "none"
+    return repr(tf.nest.map_structure(lambda part: part.name, value, expand_composites=True))
+
+
+def _number_functions(graph_def: Any) -> None:
+    """Replaces the names of functions, which count up over a process, by their position."""
+    numbered = {function.signature.name: f"f{i}" for i, function in enumerate(graph_def.library.function)}
+    for function in graph_def.library.function:
+        function.signature.name = numbered[function.signature.name]
+        for node in function.node_def:
+            _rename(node, numbered)
+    for node in graph_def.node:
+        _rename(node, numbered)
+
+
+def _rename(node: Any, numbered: dict[str, str]) -> None:
+    node.op = numbered.get(node.op, node.op)
+    for attribute in node.attr.values():
+        if attribute.HasField("func"):
+            attribute.func.name = numbered.get(attribute.func.name, attribute.func.name)
+        for function in attribute.list.func:
+            function.name = numbered.get(function.name, function.name)

@@ -1,0 +1,174 @@
+"""Warm programs: built graphs with open sessions, kept between calls of `evaluate` and `predict`.
+
+A call whose input has the same graph as an earlier one takes that call's program and session: `model_fn` is not called
+again, weights are loaded only if the checkpoint changed, and the arrays of this call are fed to its iterator. A
+program in use is out of the pool, so interleaved calls never share one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.build import Draft, finish
+from lightwell.engine.calls import CachedCalls
+from lightwell.engine.fingerprint import fingerprint
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan, finish_graph, open_session, reload, start_inputs
+from lightwell.inputs.unpack import Inputs
+
+_MOST_KEPT = 4
+
+
+class WarmProgram:
+    """A program with its open session.
+
+    Attributes:
+        program: the program.
+        extra: what its maker attached to it, such as taps.
+    """
+
+    def __init__(self, program: Program, extra: Any) -> None:
+        self.program = program
+        self.extra = extra
+        self._session: Any = None
+        self._calls: CachedCalls | None = None
+        self._loaded: Any = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been run yet."""
+        return self._session is None
+
+    def start(self, inputs: Inputs, plan: SessionPlan) -> None:
+        """Makes it ready for a run: the weights that are newest, fresh counters, the input from its beginning."""
+        checkpoint = plan.find_checkpoint()
+        version = _version(checkpoint)
+        with self.program.graph.as_default():
+            if self._session is None:
+                finish_graph(self.program)
+                self._session = open_session(self.program, plan)
+                self._calls = CachedCalls(self._session)
+            else:
+                unchanged = checkpoint is not None and version == self._loaded
+                reload(self._session, self.program, "" if unchanged else checkpoint)
+                start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
+        self._loaded = version
+
+    def run(self, fetches: Any) -> Any:
+        """Runs fetches; nothing stays entered afterwards."""
+        if self._calls is None:
+            raise RuntimeError("A warm program was run before it was started.")
+        return self._calls.run(fetches)
+
+    def close(self) -> None:
+        """Frees the session."""
+        if self._session is not None:
+            self._session.close()
+        self._session = self._calls = None
+
+
+class ProgramPool:
+    """The warm programs of one Estimator."""
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[Hashable, WarmProgram] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: Hashable) -> WarmProgram | None:
+        """The idle program under `key`; it is the caller's until given back."""
+        with self._lock:
+            return self._idle.pop(key, None)
+
+    def give_back(self, key: Hashable, warm: WarmProgram) -> None:
+        """Keeps a program for the next call; the one unused for longest makes room."""
+        with self._lock:
+            surplus = [self._idle.pop(key)] if key in self._idle else []
+            self._idle[key] = warm
+            while len(self._idle) > _MOST_KEPT:
+                surplus.append(self._idle.popitem(last=False)[1])
+        for old in surplus:
+            old.close()
+
+    def close(self) -> None:
+        """Frees all sessions that are not in use."""
+        with self._lock:
+            idle, self._idle = list(self._idle.values()), OrderedDict()
+        for warm in idle:
+            warm.close()
+
+
+class WarmRun:
+    """One run of a warm program: the same steps as a `HookedSession`, without hooks."""
+
+    should_stop = False
+
+    def __init__(self, pool: ProgramPool, key: Hashable, warm: WarmProgram, inputs: Inputs, plan: SessionPlan) -> None:
+        self._pool = pool
+        self._key = key
+        self._inputs = inputs
+        self._plan = plan
+        self.warm = warm
+
+    def start(self) -> None:
+        """Loads weights if they changed, and starts the input."""
+        self.warm.start(self._inputs, self._plan)
+
+    def step(self, fetches: Any) -> Any:
+        """Runs fetches on the next batch."""
+        return self.warm.run(fetches)
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Gives the program back; after an error it is closed, as its state is unknown."""
+        if error is None or isinstance(error, GeneratorExit):
+            self._pool.give_back(self._key, self.warm)
+        else:
+            self.warm.close()
+
+
+def warm_run(
+    pool: ProgramPool, draft: Draft, variant: Hashable, attach: Callable[[Program], Any], plan: SessionPlan
+) -> WarmRun | Program:
+    """A warm run for a draft's input; where that cannot be, the draft finished to a program.
+
+    Args:
+        pool: where warm programs wait.
+        draft: the input of this call.
+        variant: what else must be the same for a program to be used again, such as its taps.
+        attach: called with a program that is newly built, before its graph is final; its result is `warm.extra`.
+        plan: how to open the session.
+    """
+    digest = None if plan.target else fingerprint(draft)
+    key = (draft.recipe.mode, variant, digest)
+    warm = pool.take(key) if digest is not None else None
+    if warm is None:
+        program = finish(draft)
+        if digest is None or not _may_stay_warm(program):
+            return program
+        warm = WarmProgram(program, attach(program))
+    return WarmRun(pool, key, warm, draft.inputs, plan)
+
+
+def _may_stay_warm(program: Program) -> bool:
+    """Whether a program can be run again as it is: it brings no hooks of its own, and no queues."""
+    has_hooks = program.spec.evaluation_hooks or program.spec.prediction_hooks
+    return not has_hooks and not program.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
+
+
+def _with_arrays_of(own: Inputs, given: Inputs) -> Inputs:
+    """A program's own inputs, fed with the arrays of another call; equal graphs meet their arrays in the same order."""
+    feeds = [(tensor, array) for (tensor, _), (_, array) in zip(own.feeds, given.feeds, strict=True)]
+    return dataclasses.replace(own, feeds=tuple(feeds))
+
+
+def _version(checkpoint: str | None) -> Any:
+    """What tells one checkpoint from another, also from one written anew under the same name."""
+    if checkpoint is None:
+        return None
+    stat = tf.io.gfile.stat(checkpoint + ".index")
+    return checkpoint, stat.mtime_nsec, stat.length
