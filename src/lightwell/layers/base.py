@@ -21,7 +21,7 @@ from lightwell.layers.introspection import CallHistory
 from lightwell.layers.naming import next_layer_name, snake_case
 from lightwell.layers.record import record_call
 from lightwell.layers.scopes import LayerScope
-from lightwell.layers.variables import make_variable, pieces_of
+from lightwell.layers.variables import Made, make_variable, pieces_of
 
 # Keras' constructor took these; they carry no meaning for a layer that is called on tensors.
 _IGNORED_OPTIONS = frozenset({"autocast", "batch_input_shape", "batch_size", "dynamic", "input_dim", "input_shape"})
@@ -150,13 +150,7 @@ class Layer(CallHistory):
 
         A `regularizer`'s loss goes to `GraphKeys.REGULARIZATION_LOSSES` once, when the variable is created.
         """
-        on_read = synchronization == tf.VariableSynchronization.ON_READ
-        wants_training = (not on_read) if trainable is None else bool(trainable)
-        if on_read and wants_training:
-            raise UsageError(
-                f"layer '{self.name}', variable '{name}': a variable synchronised ON_READ cannot be trainable. "
-                "Pass trainable=False."
-            )
+        wants_training = self._wants_training(name, trainable, synchronization)
         self._scope.settle()
         with self._scope.enter(share=self._calls > 0):
             made = make_variable(
@@ -173,12 +167,7 @@ class Layer(CallHistory):
                 aggregation=aggregation,
                 partitioner=partitioner,
             )
-            penalty = identifiers.regularizer(regularizer)
-            if made.is_new and penalty is not None:
-                self._penalise(name, made.pieces, penalty)
-        self._variables[name] = made.variable
-        if wants_training:
-            self._trainable_names.add(name)
+            self._own(name, made, wants_training, identifiers.regularizer(regularizer))
         return made.variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:
@@ -246,6 +235,22 @@ class Layer(CallHistory):
                 f"layer '{self.name}': its variables belong to another graph than the one being built. "
                 "Make a new layer for each graph; a layer object cannot move between graphs."
             )
+
+    def _wants_training(self, name: str, trainable: bool | None, synchronization: Any) -> bool:
+        on_read = synchronization == tf.VariableSynchronization.ON_READ
+        if on_read and trainable:
+            raise UsageError(
+                f"layer '{self.name}', variable '{name}': a variable synchronised ON_READ cannot be trainable. "
+                "Pass trainable=False."
+            )
+        return not on_read if trainable is None else bool(trainable)
+
+    def _own(self, name: str, made: Made, wants_training: bool, penalty: Callable[..., Any] | None) -> None:
+        self._variables[name] = made.variable
+        if wants_training:
+            self._trainable_names.add(name)
+        if made.is_new and penalty is not None:
+            self._penalise(name, made.pieces, penalty)
 
     def _pieces(self, wanted: Callable[[str], bool]) -> list[Any]:
         return [piece for name, variable in self._variables.items() if wanted(name) for piece in pieces_of(variable)]

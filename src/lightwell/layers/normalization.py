@@ -71,10 +71,7 @@ class BatchNormalization(Layer):
     ) -> None:
         super().__init__(trainable=trainable, name=name, **kwargs)
         self.axis: list[int] = _axes(axis)
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.center = center
-        self.scale = scale
+        self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer = identifiers.initializer(beta_initializer)
         self.gamma_initializer = identifiers.initializer(gamma_initializer)
         self.moving_mean_initializer = identifiers.initializer(moving_mean_initializer)
@@ -83,16 +80,10 @@ class BatchNormalization(Layer):
         self.gamma_regularizer = identifiers.regularizer(gamma_regularizer)
         self.beta_constraint = identifiers.constraint(beta_constraint)
         self.gamma_constraint = identifiers.constraint(gamma_constraint)
-        self.renorm = renorm
+        self.renorm, self.renorm_momentum, self.fused = renorm, renorm_momentum, fused
         self.renorm_clipping = _clipping(renorm_clipping)
-        self.renorm_momentum = renorm_momentum
-        self.fused = fused
-        self.virtual_batch_size = virtual_batch_size
-        self.adjustment = adjustment
-        if virtual_batch_size is not None and adjustment is not None:
-            raise UsageError(
-                "BatchNormalization: virtual_batch_size and adjustment cannot be used together. Pass one of them."
-            )
+        self.virtual_batch_size, self.adjustment = virtual_batch_size, adjustment
+        self._check_groups()
 
     def build(self, input_shape: Any) -> None:
         shape = tf.TensorShape(input_shape)
@@ -191,6 +182,12 @@ class BatchNormalization(Layer):
             )
         return sizes
 
+    def _check_groups(self) -> None:
+        if self.virtual_batch_size is not None and self.adjustment is not None:
+            raise UsageError(
+                "BatchNormalization: virtual_batch_size and adjustment cannot be used together. Pass one of them."
+            )
+
     def _can_fuse(self, rank: int) -> bool:
         plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
         return self.fused is not False and plain and rank in (4, 5) and self.axis in ([1], [rank - 1])
@@ -286,7 +283,6 @@ def batch_normalization(
     """Calls a new `BatchNormalization` on `inputs`; see there for the other arguments.
 
     Args:
-        inputs: a tensor.
         training: whether to use and learn the batch's statistics; a bool, or a scalar tensor that a run decides. The
             training step must run `tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)`.
         reuse: `True` or `tf.compat.v1.AUTO_REUSE` to share the variables of the layer called `name`.
