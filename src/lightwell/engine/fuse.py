@@ -12,13 +12,15 @@ fetches of a call need, so a tap that is not fetched costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.engine.fuse_copy import StepCopy, copy_step
+from lightwell.engine.fuse_record import Recording, plan_recording
 from lightwell.engine.program import Program
 from lightwell.errors import HookError
 from lightwell.hooks.plain_graph import FUSED_SCOPE
@@ -48,6 +50,7 @@ class FusedLoop:
         saved: the same, without running the loop: what the last call left.
         taps: name of a tensor or op of the model to its value in the loop's last step; fetch it together with `result`.
         feedable: names of the model's placeholders, which the loop reads as they are fed.
+        recording: values of every step of a call, if they were asked for and can be recorded.
     """
 
     most: Any
@@ -57,6 +60,7 @@ class FusedLoop:
     saved: Progress
     taps: dict[str, Any]
     feedable: frozenset[str]
+    recording: Recording | None
 
     def translated(self, fetches: Any) -> Any:
         """A structure of the model's tensors and ops as one of the loop's.
@@ -68,38 +72,66 @@ class FusedLoop:
 
     def _tap(self, leaf: Any) -> Any:
         element = self.prepare.graph.as_graph_element(leaf)
-        tap = self.taps.get(element.name)
-        if tap is None:
-            raise HookError(
-                f"A scheduled hook asked for {element.name!r}, which its looks_at() did not name. Steps are fused, and "
-                "what may be looked at must be known before the first step: return it from looks_at()."
-            )
+        if element.name not in self.taps:
+            raise not_tapped(element)
+        tap = self.taps[element.name]
         return tap.op if isinstance(element, tf.Operation) else tap
 
 
-def fuse(program: Program, looks: Sequence[Any]) -> FusedLoop:
-    """Adds the loop to the program's graph, which must not be final. `looks` are structures of what may be fetched."""
+def not_tapped(element: Any) -> HookError:
+    """The complaint about a hook that asks for what it did not announce."""
+    return HookError(
+        f"A scheduled hook asked for {element.name!r}, which its looks_at() did not name. Steps are fused, and what "
+        "may be looked at must be known before the first step: return it from looks_at()."
+    )
+
+
+def fuse(program: Program, looks: Sequence[Any], looks_in_bulk: Sequence[Any] = ()) -> FusedLoop:
+    """Adds the loop to the program's graph, which must not be final.
+
+    Args:
+        program: a training program.
+        looks: structures of what may be fetched of a single step.
+        looks_in_bulk: structures of what shall be recorded of every step; part of `looks`.
+    """
     spec, graph = program.spec, program.graph
-    with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
+    core = [spec.train_op, spec.loss, program.step_after]
+    tapped = elements_of(graph, looks, known=core)
+    with _fused_ops(graph):
         most = tf.compat.v1.placeholder_with_default(tf.constant(1, _COUNT), [], "most")
         until = tf.compat.v1.placeholder_with_default(tf.constant(_FAR, _COUNT), [], "until")
         kept = Progress(_variable("done", _COUNT), _variable("loss", spec.loss.dtype), _variable("step", _COUNT))
-        prepare = tf.group(*(_assign(handle, 0, dtype) for handle, dtype in _typed(kept, spec.loss.dtype)))
         with tf.control_dependencies([_assign(kept.done, 0, _COUNT)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    always = {element.name for element in _elements(graph, [spec.train_op, spec.loss, program.step_after])}
-    tapped = [element for element in _elements(graph, looks) if element.name not in always]
-    step = copy_step(graph, [spec.train_op, spec.loss, program.step_after], tapped)
-    end = _add_loop(step, program, start, most, until, kept)
-    exits = [_add_tap(step, number, element) for number, element in enumerate(tapped)]
-    ended, *values = step.add_to(graph, [end, *exits])
+        recording = plan_recording(elements_of(graph, [*core[1:], *looks_in_bulk])) if looks_in_bulk else None
+    step = copy_step(graph, [*core, *tapped, *(recording.rows if recording else ())])
+    ends = [_add_loop(step, program, start, most, until, kept)]
+    ends += [recording.add_to_loop(step)] if recording else []
+    taps_from = len(ends)
+    ends += [_add_tap(step, number, element) for number, element in enumerate(tapped)]
+    ended = step.add_to(graph, ends)
+    taps = {element.name: _of_shape(value, element) for element, value in zip(tapped, ended[taps_from:], strict=True)}
+    with _fused_ops(graph):
+        result = _read(kept, spec.loss.dtype, ended[:1])
+        taps |= {spec.train_op.name: result.done}
+        taps |= {program.step_after.name: result.global_step, spec.loss.name: result.loss}
+        return FusedLoop(
+            most=most,
+            until=until,
+            prepare=tf.group(_reset(kept, spec.loss.dtype), *(recording.prepare() if recording else ())),
+            result=result,
+            saved=_read(kept, spec.loss.dtype),
+            taps=taps,
+            feedable=step.feedable,
+            recording=recording.reader(kept.done, ended[:2]) if recording else None,
+        )
+
+
+@contextlib.contextmanager
+def _fused_ops(graph: tf.Graph) -> Iterator[None]:
+    """Ops made in the block belong to the loop's surroundings."""
     with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
-        saved = _read(kept, spec.loss.dtype)
-        with tf.control_dependencies([ended]):
-            result = _read(kept, spec.loss.dtype)
-    taps = {element.name: _of_shape(value, element) for element, value in zip(tapped, values, strict=True)}
-    taps |= {spec.train_op.name: result.done, program.step_after.name: result.global_step, spec.loss.name: result.loss}
-    return FusedLoop(most, until, prepare, result, saved, taps, step.feedable)
+        yield
 
 
 def _add_loop(step: StepCopy, program: Program, start: Any, most: Any, until: Any, kept: Progress) -> str:
@@ -107,8 +139,8 @@ def _add_loop(step: StepCopy, program: Program, start: Any, most: Any, until: An
     loss_type = program.spec.loss.dtype
     most_inside = step.enter(most)
     counter = step.node("counter", "Merge", [step.enter(start, constant=False), step.name("next")], T=_COUNT, N=2)
-    step.node("condition", "LoopCond", [step.node("less", "Less", [counter, most_inside], T=_COUNT)])
-    switch = step.node("switch", "Switch", [counter, step.name("condition")], T=_COUNT)
+    step.node(step.CONDITION, "LoopCond", [step.node("less", "Less", [counter, most_inside], T=_COUNT)])
+    switch = step.node("switch", "Switch", [counter, step.name(step.CONDITION)], T=_COUNT)
     step.node(step.PIVOT, "Identity", [f"{switch}:1"], T=_COUNT)
     end = step.node("exit", "Exit", [switch], T=_COUNT)
 
@@ -117,7 +149,7 @@ def _add_loop(step: StepCopy, program: Program, start: Any, most: Any, until: An
     is_number = step.node("is_number", "Equal", [loss, loss], T=loss_type, incompatible_shape_error=True)
     is_below = step.node("is_below", "Less", [after, step.enter(until)], T=_COUNT)
     go_on = step.node("go_on", "LogicalAnd", [is_number, is_below])
-    finished = step.copied_control(trained)
+    finished = f"^{step.copied_op(trained)}"
     records = [
         step.node("keep_loss", "AssignVariableOp", [step.enter(kept.loss), loss, finished], dtype=loss_type),
         step.node("keep_step", "AssignVariableOp", [step.enter(kept.global_step), after], dtype=_COUNT),
@@ -130,15 +162,12 @@ def _add_loop(step: StepCopy, program: Program, start: Any, most: Any, until: An
 
 
 def _add_tap(step: StepCopy, number: int, element: Any) -> str:
-    """Adds the loop variable of a tapped tensor or op; returns the output that leaves the loop."""
-    name, is_op = f"tap_{number}", isinstance(element, tf.Operation)
-    dtype = tf.bool if is_op else element.dtype
-    inside = step.constant(f"{name}/ran", True, tf.bool, after=element) if is_op else step.copied(element)
-    first = step.enter(step.nothing(dtype), constant=False, name=f"{name}/first")
-    merge = step.node(f"{name}/merge", "Merge", [first, step.name(f"{name}/next")], T=dtype, N=2)
-    switch = step.node(f"{name}/switch", "Switch", [merge, step.name("condition")], T=dtype)
-    step.node(f"{name}/next", "NextIteration", [inside], T=dtype)
-    return f"{step.node(f'{name}/exit', 'Exit', [switch], T=dtype)}:0"
+    """Adds the way out of the loop for a tensor, or for the news that an op has run."""
+    name = f"tap_{number}"
+    if isinstance(element, tf.Tensor):
+        return step.loop_variable(name, step.copied(element), element.dtype)
+    ran = step.constant(f"{name}/ran", True, tf.bool, after=[step.copied_op(element)])
+    return step.loop_variable(name, ran, tf.bool)
 
 
 def _of_shape(value: Any, element: Any) -> Any:
@@ -147,10 +176,13 @@ def _of_shape(value: Any, element: Any) -> Any:
     return value
 
 
-def _elements(graph: tf.Graph, looks: Sequence[Any]) -> list[Any]:
-    """The tensors and ops in a structure of whatever a session can fetch, each once."""
+def elements_of(graph: tf.Graph, looks: Sequence[Any], known: Sequence[Any] = ()) -> list[Any]:
+    """The tensors and ops in a structure of whatever a session can fetch, each once and without the `known` ones."""
     leaves = tf.nest.flatten(looks, expand_composites=True)
-    return list({element.name: element for element in map(graph.as_graph_element, leaves)}.values())
+    elements = {element.name: element for element in map(graph.as_graph_element, leaves)}
+    for element in known:
+        elements.pop(element.name, None)
+    return list(elements.values())
 
 
 def _typed(progress: Progress, loss_type: Any) -> list[tuple[Any, Any]]:
@@ -166,7 +198,11 @@ def _assign(handle: Any, value: Any, dtype: Any) -> Any:
     return tf.raw_ops.AssignVariableOp(resource=handle, value=tf.cast(value, dtype))
 
 
-def _read(kept: Progress, loss_type: Any) -> Progress:
-    return Progress(
-        *(tf.raw_ops.ReadVariableOp(resource=handle, dtype=kind) for handle, kind in _typed(kept, loss_type))
-    )
+def _reset(kept: Progress, loss_type: Any) -> Any:
+    return tf.group(*(_assign(handle, 0, dtype) for handle, dtype in _typed(kept, loss_type)))
+
+
+def _read(kept: Progress, loss_type: Any, after: Sequence[Any] = ()) -> Progress:
+    with tf.control_dependencies(list(after)):
+        reads = [tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype) for handle, dtype in _typed(kept, loss_type)]
+    return Progress(*reads)

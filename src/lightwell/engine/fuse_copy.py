@@ -26,6 +26,7 @@ class StepCopy:
     """A graph in the making: the copied step, and the nodes of the loop around it."""
 
     PIVOT = "pivot"
+    CONDITION = "condition"
 
     def __init__(self, graph: tf.Graph, inside: Sequence[tf.Operation], outside: Sequence[tf.Operation]) -> None:
         self._graph = graph
@@ -56,10 +57,10 @@ class StepCopy:
             _set_attribute(node.attr[key], value)
         return node.name
 
-    def constant(self, name: str, value: Any, dtype: Any, after: Any = None) -> str:
-        """Adds a constant, made anew in each step; with `after`, once that op of the model has run."""
-        waits_for = f"^{self.name(self.PIVOT)}" if after is None else self.copied_control(after)
-        name = self.node(name, "Const", [waits_for], dtype=dtype)
+    def constant(self, name: str, value: Any, dtype: Any, after: Sequence[str] = ()) -> str:
+        """Adds a constant, made anew in each step, once the nodes `after` (full names) have run."""
+        waits_for = [f"^{node}" for node in after or (self.name(self.PIVOT),)]
+        name = self.node(name, "Const", waits_for, dtype=dtype)
         self._nodes.node[-1].attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value, dtype))
         return name
 
@@ -82,21 +83,22 @@ class StepCopy:
             self._entered[key] = inside
         return inside
 
-    def nothing(self, dtype: Any) -> Any:
-        """A tensor outside the loop that a loop variable of this type can start from."""
-        if dtype not in self._nothing:
-            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
-                self._nothing[dtype] = tf.zeros([0], dtype)
-        return self._nothing[dtype]
-
     def copied(self, tensor: Any) -> str:
         """The name, inside the loop, of a tensor of the model."""
         return self._inside(tensor.op.name, tensor.value_index)
 
-    def copied_control(self, op: Any) -> str:
-        """A control input: the copy of an op of the model has run."""
+    def copied_op(self, op: Any) -> str:
+        """The name, inside the loop, of an op of the model, or of the op that makes a tensor."""
         op = op.op if isinstance(op, tf.Tensor) else op
-        return f"^{self.name(self.PIVOT if op.name in self._outside else _STEP + op.name)}"
+        return self.name(self.PIVOT if op.name in self._outside else _STEP + op.name)
+
+    def loop_variable(self, name: str, inside: str, dtype: Any) -> str:
+        """Adds a variable of the loop that holds the node `inside` of the last step; returns its output at the end."""
+        first = self.enter(self._nothing_of(dtype), constant=False, name=f"{name}/first")
+        merge = self.node(f"{name}/merge", "Merge", [first, self.name(f"{name}/next")], T=dtype, N=2)
+        switch = self.node(f"{name}/switch", "Switch", [merge, self.name(self.CONDITION)], T=dtype)
+        self.node(f"{name}/next", "NextIteration", [inside], T=dtype)
+        return f"{self.node(f'{name}/exit', 'Exit', [switch], T=dtype)}:0"
 
     def add_to(self, graph: tf.Graph, wanted: Sequence[str]) -> list[Any]:
         """Imports all nodes into the graph; returns the tensors named in `wanted`."""
@@ -124,6 +126,13 @@ class StepCopy:
             copy.input.append(f"^{self.name(self.PIVOT)}")
         self._colocate(copy)
 
+    def _nothing_of(self, dtype: Any) -> Any:
+        """A tensor outside the loop that a loop variable of this type can start from."""
+        if dtype not in self._nothing:
+            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
+                self._nothing[dtype] = tf.zeros([0], dtype)
+        return self._nothing[dtype]
+
     def _inside(self, op_name: str, index: int) -> str:
         if op_name in self._outside:
             return self.enter(self._graph.get_tensor_by_name(f"{op_name}:{index}"))
@@ -141,9 +150,9 @@ class StepCopy:
             del copy.attr["_class"]
 
 
-def copy_step(graph: tf.Graph, step: Sequence[Any], tapped: Sequence[Any]) -> StepCopy:
-    """Copies all ops that `step` and `tapped` (ops or tensors) depend on."""
-    return StepCopy(graph, *step_ops([*step, *tapped]))
+def copy_step(graph: tf.Graph, targets: Sequence[Any]) -> StepCopy:
+    """Copies all ops that `targets` (ops or tensors) depend on."""
+    return StepCopy(graph, *step_ops(targets))
 
 
 def step_ops(targets: Sequence[Any]) -> tuple[list[tf.Operation], list[tf.Operation]]:

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.engine.calls import CachedCalls
-from lightwell.engine.fuse import FusedLoop, fuse
+from lightwell.engine.fuse import FusedLoop, Progress, elements_of, fuse, not_tapped
 from lightwell.engine.fuse_limits import why_not_fused
+from lightwell.engine.fuse_record import Recording, can_be_recorded
 from lightwell.engine.hooked_session import LOST_SESSION, HookedSession
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
@@ -30,6 +31,8 @@ from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import Request
 from lightwell.hooks.context import RunContext
 from lightwell.log import logger
+
+_FAR = 2**62  # a step that no training reaches
 
 
 class TrainSession(HookedSession):
@@ -70,7 +73,10 @@ class TrainSession(HookedSession):
         if reason is not None:
             logger.debug("Training steps run one by one: %s.", reason)
             return
-        self._loop = fuse(self._program, self._hooks.looks_at())
+        looks, graph = self._hooks.looks_at(), self._program.graph
+        in_bulk = [hook for hook in looks if hook.in_bulk and can_be_recorded(elements_of(graph, looks[hook]))]
+        self._loop = fuse(self._program, list(looks.values()), [looks[hook] for hook in in_bulk])
+        self._hooks.tell_in_bulk(in_bulk)
 
     def _session_opened(self) -> None:
         self._global_step = int(self._session.run(self._program.global_step))
@@ -88,29 +94,60 @@ class TrainSession(HookedSession):
             self._quiet_steps(self._loop, look - 1)
 
     def _quiet_steps(self, loop: FusedLoop, until: int) -> None:
-        """Runs steps that nobody looks at, up to the global step `until`, a NaN, or the end of the call's time."""
-        most = self._pace.steps(self._hooks.next_look_seconds())
-        feeds = {loop.most: most, loop.until: min(until, 2**62)}
+        """Runs steps that nobody waits for, up to the global step `until`, a NaN, or the end of the call's time."""
+        before, most = self._step_before(), self._pace.steps(self._hooks.next_look_seconds())
+        recording = loop.recording if self._hooks.bulk_is_due(before, until) else None
+        if recording is not None:
+            most = min(most, recording.most)
         started = time.perf_counter()
         try:
-            done, loss, step = self._session.run([loop.result.done, loop.result.loss, loop.result.global_step], feeds)
+            result = self._session.run(
+                _with_tables(loop.result, recording.tables if recording else ()),
+                {loop.most: most, loop.until: min(until, _FAR)},
+            )
         except LOST_SESSION:
             raise
         except tf.errors.OpError:
-            self._take_over_progress(loop)
+            # The steps before the one that failed have happened.
+            saved = self._session.run(_with_tables(loop.saved, recording.saved if recording else ()))
+            if saved[0]:
+                self._take_over(before, saved, recording)
             raise
-        self._pace.took(int(done), time.perf_counter() - started)
+        self._pace.took(int(result[0]), time.perf_counter() - started)
+        self._take_over(before, result, recording)
+
+    def _take_over(self, before: int, result: Sequence[Any], recording: Recording | None) -> None:
+        """The steps of a call have run: tells those who look at them."""
+        done, loss, step, *tables = result
         self._global_step = int(step)
+        if recording is not None:
+            self._tell_in_bulk(before, int(done), tables, recording)
         if math.isnan(loss):
             self._show_nan(loss)
         self._loss = loss
 
-    def _take_over_progress(self, loop: FusedLoop) -> None:
-        """After a step that failed: those before it have happened."""
-        saved = loop.saved
-        done, loss, step = self._session.run([saved.done, saved.loss, saved.global_step])
-        if done:
-            self._global_step, self._loss = int(step), loss
+    def _tell_in_bulk(self, before: int, steps: int, tables: Sequence[Any], recording: Recording) -> None:
+        metadata = tf.compat.v1.RunMetadata()
+        for row in range(steps):
+            values = recording.values(tables, row)
+            context = RunContext(self._args, self._session, self._view, before)
+            request = self._hooks.before_run(context, in_bulk=True)
+            context.global_step = before = int(values[self._program.step_after.name])
+            context.loss_value = values[self._program.spec.loss.name]
+            results = {hook: self._looked_up(asked, values) for hook, asked in request.asked.items()}
+            self._hooks.after_run(context, request, results, metadata, show_nan=False)
+            self._stop_requested = self._stop_requested or context.stop_requested
+
+    def _looked_up(self, fetches: Any, values: Mapping[str, Any]) -> Any:
+        """What a session would have returned for `fetches`, from values by tensor name."""
+
+        def value(leaf: Any) -> Any:
+            element = self._program.graph.as_graph_element(leaf)
+            if element.name not in values:
+                raise not_tapped(element)
+            return values[element.name]
+
+        return tf.nest.map_structure(value, fetches)
 
     def _show_nan(self, loss: Any) -> None:
         context = RunContext(self._args, self._session, self._view, self._global_step)
@@ -145,3 +182,7 @@ def _check_feeds(request: Request, loop: FusedLoop) -> None:
                 f"A scheduled hook feeds {getattr(key, 'name', key)!r}. Steps are fused, and only placeholders can be "
                 "fed; derive the hook from tf.compat.v1.train.SessionRunHook to feed any tensor."
             )
+
+
+def _with_tables(progress: Progress, tables: Sequence[Any]) -> list[Any]:
+    return [progress.done, progress.loss, progress.global_step, *tables]

@@ -16,6 +16,8 @@ from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 
+_DENSE = 8  # recording a step costs a fraction of stopping at one
+
 
 class Request:
     """What one run shall fetch and feed on behalf of the hooks."""
@@ -24,7 +26,7 @@ class Request:
 
     def __init__(self) -> None:
         self.due: list[Any] = []
-        self.asked: dict[Any, Any] = {}
+        self.asked: dict[int, Any] = {}  # by the id of the hook: hooks need be neither hashable nor unequal
         self.feeds: dict[Any, Any] = {}
         self.options: Any = None
 
@@ -37,25 +39,47 @@ class HookChain:
         self._find = find
         self._around_steps = tuple(hook for hook in self.hooks if _acts_around_steps(hook))
         self._scheduled = tuple(hook for hook in self._around_steps if isinstance(hook, ScheduledHook))
+        self._told_in_bulk: tuple[ScheduledHook, ...] = ()
 
     @property
     def unscheduled(self) -> tuple[Any, ...]:
         """The hooks that must see every step."""
         return tuple(hook for hook in self._around_steps if not isinstance(hook, ScheduledHook))
 
-    def looks_at(self) -> list[Any]:
+    def looks_at(self) -> dict[ScheduledHook, Any]:
         """All that the scheduled hooks may ask for; to be called after `begin`."""
-        looks = (hook.looks_at() for hook in self._scheduled)
-        return [look for look in looks if look is not None]
+        looks = {hook: hook.looks_at() for hook in self._scheduled}
+        return {hook: _found(look, hook, self._find) for hook, look in looks.items() if look is not None}
+
+    def tell_in_bulk(self, hooks: Sequence[ScheduledHook]) -> None:
+        """From now on these hooks are told of steps in bulk: nobody has to stop at a step for their sake."""
+        self._told_in_bulk = tuple(hooks)
 
     def next_look(self, global_step: int) -> int:
         """The first step after `global_step` that a scheduled hook must see; told by the clock, it is the next one."""
-        step = min((hook.next_look(global_step) for hook in self._scheduled), default=NEVER)
-        return global_step + 1 if self.next_look_seconds() <= 0 else max(step, global_step + 1)
+        waited_for = [hook for hook in self._scheduled if not self._is_told_later(hook, global_step)]
+        if any(hook.next_look_seconds() <= 0 for hook in waited_for):
+            return global_step + 1
+        return max(global_step + 1, min((hook.next_look(global_step) for hook in waited_for), default=NEVER))
 
     def next_look_seconds(self) -> float:
         """The time until a scheduled hook must see a step, whichever it is."""
         return min((hook.next_look_seconds() for hook in self._scheduled), default=math.inf)
+
+    def bulk_is_due(self, global_step: int, until: int) -> bool:
+        """Whether a hook that is told in bulk looks at a step after `global_step`, up to `until`."""
+        return any(
+            self._is_told_later(hook, global_step) and hook.next_look(global_step) <= until
+            for hook in self._told_in_bulk
+        )
+
+    def _is_told_later(self, hook: ScheduledHook, global_step: int) -> bool:
+        """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
+        recording all."""
+        if hook not in self._told_in_bulk:
+            return False
+        look = hook.next_look(global_step)
+        return hook.next_look(look) - look <= _DENSE
 
     def begin(self) -> None:
         """Before the graph is final: hooks may still add to it."""
@@ -67,10 +91,10 @@ class HookChain:
         for hook in self.hooks:
             hook.after_create_session(session, coordinator)
 
-    def before_run(self, context: RunContext) -> Request:
-        """Asks the hooks that are due what they want of the coming run."""
+    def before_run(self, context: RunContext, *, in_bulk: bool = False) -> Request:
+        """Asks the hooks that are due what they want of the coming run; `in_bulk`, only those that are told later."""
         request = Request()
-        for hook in self._around_steps:
+        for hook in self._told_in_bulk if in_bulk else self._around_steps:
             if not _is_due(hook, context.global_step):
                 continue
             request.due.append(hook)
@@ -79,13 +103,21 @@ class HookChain:
                 _merge(request, hook, args, self._find)
         return request
 
-    def after_run(self, context: RunContext, request: Request, results: Mapping[Any, Any], metadata: Any) -> None:
+    def after_run(
+        self,
+        context: RunContext,
+        request: Request,
+        results: Mapping[Any, Any],
+        metadata: Any,
+        *,
+        show_nan: bool = True,
+    ) -> None:
         """Hands each hook that was due its results; a loss that is NaN is shown to those who want to know, too."""
         due = request.due
-        if context.loss_value is not None and math.isnan(context.loss_value):
-            due = [hook for hook in self._around_steps if hook in due or _sees_nan(hook)]
+        if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
+            due = [hook for hook in self._around_steps if any(hook is one for one in due) or _sees_nan(hook)]
         for hook in due:
-            hook.after_run(context, SessionRunValues(results.get(hook), request.options, metadata))
+            hook.after_run(context, SessionRunValues(results.get(id(hook)), request.options, metadata))
 
     def end(self, session: Any) -> None:
         """The run is over, without an error."""
@@ -124,7 +156,7 @@ def _merge(request: Request, hook: Any, args: Any, find: Callable[[str, str], An
             "Wrap the fetches: tf.compat.v1.train.SessionRunArgs(fetches)."
         )
     if args.fetches is not None:
-        request.asked[hook] = _found(args.fetches, hook, find)
+        request.asked[id(hook)] = _found(args.fetches, hook, find)
     for key, value in (args.feed_dict or {}).items():
         if any(key is other for other in request.feeds):
             raise HookError(f"Same tensor is fed by two hooks: {key!r}; the second one is {type(hook).__name__}.")
