@@ -30,3 +30,15 @@ def translate_tensor_names(hook: Any, find: Callable[[str], Any]) -> None:
             setattr(hook, attribute, find(held))
         elif isinstance(held, dict):
             setattr(hook, attribute, {k: find(v) if isinstance(v, str) else v for k, v in held.items()})
+
+
+def feature_columns() -> Any:
+    """The classes behind `tf.feature_column`: `FeatureColumn`, `DenseColumn`, `SequenceDenseColumn` and the
+    `FeatureTransformationCache` that a column reads its features from.
+
+    `DenseFeatures` and `SequenceFeatures` must tell columns apart and hand them that cache; TensorFlow exports the
+    classes for layers of this kind, but not under a public name.
+    """
+    import tensorflow as tf
+
+    return tf.__internal__.feature_column

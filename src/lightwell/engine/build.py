@@ -17,6 +17,7 @@ from lightwell.config import RunConfig
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError
+from lightwell.feature_columns.recording import recording_columns
 from lightwell.inputs.call import call_input_fn
 from lightwell.inputs.feeding import arrays_fed
 from lightwell.inputs.unpack import Inputs, placeholders_behind, unpack_inputs, with_all_initializers
@@ -98,7 +99,7 @@ def finish(draft: Draft) -> Program:
         if global_step is None:
             global_step = tf.compat.v1.train.create_global_step(graph)
         book = LayerBook()
-        with recording(book), recording_rnn(), keras_in_model_fn(recipe.mode) as keras:
+        with recording(book), recording_rnn(), recording_columns(), keras_in_model_fn(recipe.mode) as keras:
             spec = completed(call_model_fn(recipe, draft.inputs), keras)
         if recipe.warm_start is not None:
             recipe.warm_start()

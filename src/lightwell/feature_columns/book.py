@@ -1,0 +1,84 @@
+"""Columns in the book of layers.
+
+Owns how the columns of a call are written down: below the line of the layer, one line per column, named
+`<layer>/<column name>`, whose `layer` is its slot or term. Takes what a call made; gives lines to `record_call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import _tf
+from lightwell.feature_columns.slots import ColumnSlot, ColumnTerm
+from lightwell.layers.record import record_call
+
+
+def record_parts(
+    *,
+    name: str,
+    features: Any,
+    parts: Sequence[ColumnSlot] | Sequence[ColumnTerm],
+    tensors: Mapping[Any, Any],
+    variables: Mapping[Any, Sequence[Any]],
+) -> None:
+    """Writes down the columns of one call.
+
+    Args:
+        name: the name of the layer that the columns stand in.
+        features: what the layer was called with.
+        parts: the columns, in the order of the output.
+        tensors: column -> its own output; columns without one get no line.
+        variables: column -> the variables it uses. Shared ones stand with each column.
+    """
+    for part in parts:
+        if part.column in tensors:
+            record_call(
+                name=f"{name}/{part.name}",
+                kind=type(part.column).__name__,
+                inputs=_inputs_of(part.column, features),
+                outputs=tensors[part.column],
+                variables=list(variables.get(part.column, ())),
+                layer=part,
+            )
+
+
+def with_shared(variables: Mapping[Any, Sequence[Any]]) -> dict[Any, list[Any]]:
+    """Gives each column of a group made by `shared_embedding_columns` the group's table.
+
+    TensorFlow reports it for the first column of the group only.
+    """
+    tables: dict[str, list[Any]] = {}
+    complete = {column: list(found) for column, found in variables.items()}
+    for column, found in complete.items():
+        group = getattr(column, "shared_embedding_collection_name", None)
+        if group is None:
+            continue
+        table = tables.setdefault(group, [v for v in found if _own_name(v) == "embedding_weights"])
+        found.extend(v for v in table if not any(v is known for known in found))
+    return complete
+
+
+def _own_name(variable: Any) -> str:
+    """The last part of a variable's name, that of the whole for a piece of a partitioned one."""
+    return str(variable.op.name.split("/part_")[0].rpartition("/")[2])
+
+
+def _inputs_of(column: Any, features: Any) -> Any:
+    """The features that a column reads."""
+    if isinstance(column, _tf.feature_columns().FeatureColumn):
+        read = tf.feature_column.make_parse_example_spec([column])
+    else:
+        read = tf.compat.v1.feature_column.make_parse_example_spec([column])
+    return {key: features[key] for key in read if key in features}
+
+
+def distinct(variables: Iterable[Any]) -> list[Any]:
+    """The variables without repetitions; by identity, because variables compare element by element."""
+    found: list[Any] = []
+    for variable in variables:
+        if not any(variable is known for known in found):
+            found.append(variable)
+    return found

@@ -1,0 +1,166 @@
+"""What `DenseFeatures` and `SequenceFeatures` have in common: a Keras layer whose weights belong to feature columns.
+
+Owns the life of such a layer. It is an ordinary Keras layer; in the graph of a `model_fn` its variables are named as
+TensorFlow 2.15 named them (`dense_features/city_embedding/embedding_weights`), and its columns are written into the
+open book of layers below it. Subclasses turn columns into tensors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import keras
+import tensorflow as tf
+
+from lightwell import _tf
+from lightwell.errors import UsageError
+from lightwell.feature_columns.book import record_parts
+from lightwell.feature_columns.checks import checked_columns
+from lightwell.feature_columns.slots import ColumnSlot, slots_of, width_of
+from lightwell.feature_columns.state import ColumnState, Wanted, shared_table
+from lightwell.feature_columns.weights import adopted, new_weight, partitioned
+from lightwell.interop.doors import only_infers_shapes
+from lightwell.interop.keras_scope import keras_in_model_fn
+from lightwell.interop.trace import active_trace
+from lightwell.keys import ModeKeys
+from lightwell.layers.variables import pieces_of
+
+
+class FeatureColumnsLayer(keras.layers.Layer):
+    """A layer over feature columns.
+
+    Args:
+        feature_columns: a column, or an iterable of columns; they are sorted by name.
+        trainable: whether the weights of the columns are trained.
+        name: the layer's name.
+        partitioner: splits the weights of the columns, as in `tf.compat.v1.get_variable`; only in a layer that a
+            `model_fn` calls itself.
+        **kwargs: as in `keras.layers.Layer`.
+    """
+
+    column_kind: ClassVar[str]
+    """The class of columns that the layer takes."""
+    leading_axes: ClassVar[int]
+    """How many axes of the output stand before the columns': the batch, and steps."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        trainable: bool = True,
+        name: str | None = None,
+        partitioner: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        where = f"{type(self).__name__} {name!r}" if name else type(self).__name__
+        columns = checked_columns(where, feature_columns, getattr(_tf.feature_columns(), self.column_kind))
+        # Features are keys, words and numbers of any type: casting them is the columns' own affair.
+        kwargs.setdefault("autocast", False)
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        self._partitioner = partitioner
+        self._columns = ColumnState(columns, self._make_variable)
+        self._column_weights: dict[str, Any] = {}
+
+    @property
+    def feature_columns(self) -> tuple[Any, ...]:
+        """The columns, in the order of the output."""
+        return self._columns.columns
+
+    @property
+    def slots(self) -> tuple[ColumnSlot, ...]:
+        """Where each column stands in the last axis of the output; known once the layer was called."""
+        return slots_of(self._columns.tensors)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Makes the weights of the columns."""
+        for column in self.feature_columns:
+            with keras.name_scope(column.name):
+                column.create_state(self._columns)
+                with tf.init_scope():
+                    table = shared_table(column)
+                if table is not None:
+                    self._keep(column, table)
+
+    def call(self, features: Any, training: bool | None = None) -> Any:
+        """Turns features into tensors."""
+        self._columns.tensors.clear()
+        return self._compute(_tf.feature_columns().FeatureTransformationCache(features))
+
+    def __call__(
+        self, features: Any, cols_to_output_tensors: dict[Any, Any] | None = None, training: bool | None = None
+    ) -> Any:
+        """Builds the layer if need be and calls it.
+
+        Args:
+            features: feature key -> tensor.
+            cols_to_output_tensors: filled with column -> its part of the output.
+            training: accepted and not needed.
+        """
+        if not isinstance(features, Mapping):
+            raise UsageError(
+                f"{type(self).__name__} '{self.name}': We expected a dictionary here, feature key -> tensor. "
+                f"Instead we got: {features}. Pass the features that input_fn gave, or {{'key': tensor}}."
+            )
+        with _in_a_trace():
+            if active_trace() is not None and only_infers_shapes():
+                outputs = self._blank(features)
+            else:
+                outputs = super().__call__(features)
+                self._record(features)
+        if cols_to_output_tensors is not None:
+            cols_to_output_tensors.update(self._columns.tensors)
+        return outputs
+
+    def _compute(self, cache: Any) -> Any:
+        """The outputs; leaves each column's own in `self._columns.tensors`."""
+        raise NotImplementedError
+
+    def _blank(self, features: Mapping[str, Any]) -> Any:
+        """What has the shapes of the outputs: Keras looks at a model around this layer before the real call.
+
+        To compute then would put the tables of columns into a graph that is thrown away.
+        """
+        if not self.built:
+            self.build(None)
+        for column in self.feature_columns:
+            shape = (*[None] * self.leading_axes, width_of(column))
+            self._columns.tensors[column] = tf.compat.v1.placeholder(self.compute_dtype, shape)
+        outputs = self.compute_output_spec(features)
+        return tf.nest.map_structure(lambda spec: tf.compat.v1.placeholder(spec.dtype, spec.shape), outputs)
+
+    def _record(self, features: Mapping[str, Any]) -> None:
+        trace = active_trace()
+        if trace is None or not all(trace.holds(tensor) for tensor in self._columns.tensors.values()):
+            return
+        record_parts(
+            name=trace.names.path_of(self, None),
+            features=features,
+            parts=self.slots,
+            tensors=self._columns.tensors,
+            variables={column: self._columns.variables_of(column) for column in self.feature_columns},
+        )
+
+    def _make_variable(self, wanted: Wanted) -> Any:
+        trainable, trace = wanted.trainable and self.trainable, active_trace()
+        called = trace is not None and trace.open_calls and trace.open_calls[-1].layer is self
+        if self._partitioner is None or trace is None or not called:
+            weight = new_weight(wanted, trainable=trainable)
+            self._column_weights[f"{wanted.column.name}/{wanted.name}"] = weight
+            return weight
+        scope = f"{trace.open_calls[-1].path}/{wanted.column.name}"
+        variable = partitioned(wanted, scope=scope, partitioner=self._partitioner, trainable=trainable)
+        self._keep(wanted.column, variable)
+        return variable
+
+    def _keep(self, column: Any, variable: Any) -> None:
+        """Lets Keras know a variable that it did not make."""
+        for piece in pieces_of(variable):
+            self._column_weights[f"{column.name}/{piece.name}"] = adopted(piece)
+
+
+def _in_a_trace() -> contextlib.AbstractContextManager[Any]:
+    """A graph that no Estimator builds gets the names and the late making of variables all the same."""
+    if tf.executing_eagerly() or active_trace() is not None or tf.compat.v1.get_default_graph().building_function:
+        return contextlib.nullcontext()
+    return keras_in_model_fn(ModeKeys.PREDICT)

@@ -1,0 +1,78 @@
+"""`tf.compat.v1.feature_column.input_layer`, written down.
+
+Owns the function under TensorFlow's signature. TensorFlow's own does the work; ours adds the book of layers, the slots
+(`output.layer.columns`) and the hint about raw categorical columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.feature_columns.book import distinct, record_parts, with_shared
+from lightwell.feature_columns.hints import explained
+from lightwell.feature_columns.slots import ColumnsLayer, slots_of
+from lightwell.layers.attach import attach_layer
+from lightwell.layers.record import record_call
+
+tensorflows_input_layer = tf.compat.v1.feature_column.input_layer
+
+
+class ScopedOutputs(dict[Any, Any]):
+    """Column -> output, filled by TensorFlow while it stands in the column's variable scope, whose name is noted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scope = ""
+
+    def __setitem__(self, column: Any, tensor: Any) -> None:
+        self.scope = tf.compat.v1.get_variable_scope().name.rpartition("/")[0]
+        super().__setitem__(column, tensor)
+
+
+def input_layer(
+    features: Any,
+    feature_columns: Any,
+    weight_collections: Any = None,
+    trainable: bool = True,
+    cols_to_vars: dict[Any, Any] | None = None,
+    cols_to_output_tensors: dict[Any, Any] | None = None,
+) -> Any:
+    """Turns features into one dense tensor, the columns side by side in the order of their names.
+
+    Args:
+        features: feature key -> tensor.
+        feature_columns: dense columns.
+        weight_collections: graph collections that new variables also go to.
+        trainable: whether new variables go to `GraphKeys.TRAINABLE_VARIABLES`.
+        cols_to_vars: filled with column -> its new variables.
+        cols_to_output_tensors: filled with column -> its part of the output.
+
+    Returns:
+        A tensor `[batch, width]`. Its `.layer.columns` tells each column's slot.
+    """
+    columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
+    outputs, variables = ScopedOutputs(), dict[Any, Any]()
+    with explained(columns):
+        result = tensorflows_input_layer(features, columns, weight_collections, trainable, variables, outputs)
+    for given, found in ((cols_to_vars, variables), (cols_to_output_tensors, outputs)):
+        if given is not None:
+            given.update(found)
+    _record(features, result, outputs, with_shared(variables))
+    return result
+
+
+def _record(features: Any, result: Any, outputs: ScopedOutputs, variables: dict[Any, list[Any]]) -> None:
+    layer = ColumnsLayer(outputs.scope, slots_of(outputs))
+    attach_layer(result, features, layer, {})
+    record_call(
+        name=layer.name,
+        kind="InputLayer",
+        inputs=features,
+        outputs=result,
+        variables=distinct(v for found in variables.values() for v in found),
+        layer=layer,
+    )
+    record_parts(name=layer.name, features=features, parts=layer.columns, tensors=outputs, variables=variables)
