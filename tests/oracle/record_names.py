@@ -14,6 +14,7 @@ from pathlib import Path
 
 import tensorflow as tf
 import tensorflow_estimator
+from tensorflow_estimator.python.estimator.head import base_head
 
 OUT = Path(__file__).parents[1] / "data" / "oracle-2.15.1" / "estimator_names.json"
 PRIVATE = "tensorflow_estimator.python.estimator"
@@ -85,5 +86,6 @@ if __name__ == "__main__":
         "MetricKeys": vocabulary("canned.metric_keys", "MetricKeys"),
         "PredictionKeys": vocabulary("canned.prediction_keys", "PredictionKeys"),
         "TaskType": vocabulary("run_config", "TaskType"),
+        "serving_keys": {name: getattr(base_head, name) for name in dir(base_head) if name.endswith("_SERVING_KEY")},
     }
     OUT.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")

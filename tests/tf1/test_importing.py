@@ -35,6 +35,7 @@ def refused(name, text):
         raise AssertionError(name)
 
 refused("tensorflow.contrib.slim", "tf_slim")
+refused("tensorflow.examples.tutorials.mnist", "tf.keras.datasets.mnist.load_data()")
 refused("tensorflow.nothing_like_it", "No module named 'tensorflow.nothing_like_it'")
 refused("tensorflow.python.nothing", "No module named 'tensorflow.python.nothing'")
 

@@ -69,6 +69,7 @@ _INPUTS = _shared("numpy_input_fn", "pandas_input_fn", namespace="inputs")
 _MODES = {"ModeKeys": "v1 ModeKeys"}
 _EXPORT_MARK = {"estimator_export": "lightwell.compat.small:estimator_export"}
 _KERAS = {"model_to_estimator": "!Call the Keras model inside a model_fn and pass that to Estimator."}
+_SERVING_KEYS = ("CLASSIFY_SERVING_KEY", "DEFAULT_SERVING_KEY", "PREDICT_SERVING_KEY", "REGRESS_SERVING_KEY")
 _NO_OLD_HEAD = (
     "!The head classes of TensorFlow 1 are not here: subclass tf.estimator.Head, or write the loss in model_fn."
 )
@@ -130,6 +131,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     ),
     "canned.parsing_utils": _shared("classifier_parse_example_spec", "regressor_parse_example_spec"),
     "canned.head": _MODES
+    | {f"_{key}": f"lightwell.compat.small:{key}" for key in _SERVING_KEYS}
     | dict.fromkeys(("_Head", "_regression_head", "_multi_class_head_with_softmax_cross_entropy_loss"), _NO_OLD_HEAD)
     | {"_binary_logistic_head_with_sigmoid_cross_entropy_loss": _NO_OLD_HEAD},
     "canned.baseline": _both_faces("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
@@ -142,7 +144,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     ),
     "canned.kmeans": {"KMeansClustering": "v1 experimental.KMeans"},
     "canned.rnn": {"RNNClassifier": "v2 experimental.RNNClassifier", "RNNEstimator": "v2 experimental.RNNEstimator"},
-    "head.base_head": _shared("Head"),
+    "head.base_head": _shared("Head") | {key: f"lightwell.compat.small:{key}" for key in _SERVING_KEYS},
     "head.binary_class_head": _shared("BinaryClassHead"),
     "head.multi_class_head": _shared("MultiClassHead"),
     "head.multi_head": _shared("MultiHead"),

@@ -1,7 +1,7 @@
 """Small private things of the removed package that programs still import, each too small for a file of its own.
 
-Owns: the `estimator_export` mark, `TaskType`, `fn_args`, the words for metrics and predictions. No logic of the library
-may depend on them.
+Owns: the `estimator_export` mark, `TaskType`, `fn_args`, the words for metrics, predictions and signatures. No logic of
+the library may depend on them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from lightwell import cluster
 _Marked = TypeVar("_Marked")
 
 AVERAGE_LOSS = "average_loss"
+
+# Keys of the signatures that a head exports.
+CLASSIFY_SERVING_KEY = "classification"
+DEFAULT_SERVING_KEY = "serving_default"
+PREDICT_SERVING_KEY = "predict"
+REGRESS_SERVING_KEY = "regression"
 
 
 class TaskType:

@@ -26,6 +26,7 @@ _OURS = {
     "nn": "lightwell.tf1.nn",
 }
 _GONE = {
+    "examples": "Its MNIST reader: tf.keras.datasets.mnist.load_data() gives the same images.",
     "pywrap_tensorflow": "Use tf.train.NewCheckpointReader and tf.train.load_checkpoint to read checkpoints.",
 }
 _FROM_TENSORFLOW = frozenset({"__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__"})

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lightwell.tf1.behavior import enable_tf1_behavior
+from lightwell.tf1.spelling_names import PACKAGES_ONLY_IN_1
 
 # Real packages and Keras: the import system must load them, they are not only attributes.
 _REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl", "keras"})
@@ -36,7 +37,7 @@ def _walk(tf1: Any, name: str, path: Sequence[str]) -> Any:
         try:
             found = getattr(found, part)
         except AttributeError as error:
-            text = str(error) if path[0] == "contrib" else f"No module named {name!r}"
+            text = str(error) if path[0] in PACKAGES_ONLY_IN_1 else f"No module named {name!r}"
             raise ModuleNotFoundError(text, name=name) from None
     return found
 
