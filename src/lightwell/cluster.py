@@ -118,6 +118,7 @@ def _in_cluster(
             task_type=EVALUATOR,
             task_id=task_id,
             is_chief=False,
+            evaluation_master=settings.get("eval_session_master", ""),
             num_worker_replicas=0,
             global_id_in_cluster=None,
             service=service,
@@ -185,6 +186,10 @@ def _whole(index: Any) -> int:
 
 
 def _chief_job(jobs: Mapping[str, Any]) -> str:
+    if CHIEF in jobs and MASTER in jobs:
+        raise UsageError(
+            f'TF_CONFIG: the cluster has both a "{CHIEF}" and a "{MASTER}" (its old name); it must have one of them.'
+        )
     chief = CHIEF if CHIEF in jobs else MASTER
     if chief not in jobs:
         raise UsageError(

@@ -26,6 +26,7 @@ class _Unset:
 
 _UNSET: Any = _Unset()
 _DEFAULT_SAVE_SECS = 600
+_CADENCES = ("save_checkpoints_steps", "save_checkpoints_secs")
 
 
 def _is_whole(value: Any) -> bool:
@@ -140,8 +141,9 @@ class RunConfig:
         for name in changes:
             if name not in known:
                 raise UsageError(f"Replacing {name} is not supported. Allowed properties are {known}.")
-        if {"save_checkpoints_steps", "save_checkpoints_secs"} & changes.keys():
-            changes = {"save_checkpoints_steps": _UNSET, "save_checkpoints_secs": _UNSET, **changes}
+        for name, other in (_CADENCES, _CADENCES[::-1]):
+            if changes.get(name) is not None and other not in changes:
+                changes[other] = None
         new = copy.copy(self)
         for name, value in changes.items():
             new._put(name, value)

@@ -175,6 +175,11 @@ def _checked_predictions(predictions: Any, mode: str, where: str) -> Any:
         return {}
     if isinstance(predictions, Mapping):
         for key, value in predictions.items():
+            if mode == ModeKeys.PREDICT and isinstance(value, tf.SparseTensor):
+                raise WrongType(
+                    f"{where}: predictions[{key!r}] must be a tensor, got a SparseTensor, which has no rows to give "
+                    "out. Make it dense with tf.sparse.to_dense."
+                )
             if not isinstance(value, tf.Variable) and not tf.is_tensor(value):
                 raise WrongType(f"{where}: predictions[{key!r}] must be a tensor, got {_described(value)}.")
             _check_graph(value, f"predictions[{key!r}]", where)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
+from lightwell.engine.build import Draft
 from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
 from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import Program
@@ -44,7 +45,6 @@ def predict(
         only_taps = taps is not None and predict_keys is not None and not predict_keys
         predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
         fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
-        _warn_if_endless(program)
         run.start()
         try:
             while not run.should_stop:
@@ -87,14 +87,19 @@ def _chosen(predictions: Any, keys: Sequence[str] | str | None) -> Any:
 
 def _examples(batch: Any) -> Iterator[Any]:
     if not isinstance(batch, Mapping):
-        _batch_length({"predictions": batch})
+        batch_length({"predictions": batch})
         yield from batch
         return
-    for row in range(_batch_length(batch)):
+    for row in range(batch_length(batch)):
         yield {key: value[row] for key, value in batch.items()}
 
 
-def _batch_length(batch: Mapping[str, Any]) -> int:
+def batch_length(batch: Mapping[str, Any]) -> int:
+    """The number of examples in a batch of predictions.
+
+    Raises:
+        ModelFnError: one has no batch dimension, or they differ in it.
+    """
     lengths = {}
     for key, value in batch.items():
         if not np.ndim(value):
@@ -111,15 +116,12 @@ def _batch_length(batch: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()), 0)
 
 
-def _warn_if_endless(program: Program) -> None:
-    if program.inputs.initializers:
+def warn_if_endless(draft: Draft) -> None:
+    """Says so where the input has no end, and prediction therefore none either."""
+    if draft.inputs.initializers or draft.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
         return
-    graph = program.graph
-    kinds = {op.type for op in graph.get_operations()}
-    has_end = kinds & {"IteratorV2", "Iterator", "OneShotIterator", "IteratorGetNext"}
-    if not has_end and not graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
+    if not any(op.type == "IteratorGetNext" for op in draft.graph.get_operations()):
         logger.warning(
-            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
-            "forever. This "
-            "is probably a mistake."
+            "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. "
+            "This is probably a mistake."
         )

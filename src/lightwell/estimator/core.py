@@ -309,6 +309,7 @@ class Estimator:
     ) -> Iterator[Any]:
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
         drafted = draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
+        engine_predict.warn_if_endless(drafted)
         plan = self._plan(lambda: checkpoint, self._config.evaluation_master)
 
         def tap(program: Program) -> RowTaps | None:
