@@ -42,3 +42,16 @@ def feature_columns() -> Any:
     import tensorflow as tf
 
     return tf.__internal__.feature_column
+
+
+def hook_state(hook: Any, name: str) -> Any:
+    """What one of TensorFlow's own hooks keeps of its cadence and its tensors; None if it keeps no such thing.
+
+    They have no method that tells at which step they next act, which is needed to run the steps before it in one call.
+    """
+    return vars(hook).get(f"_{name}")
+
+
+def set_hook_state(hook: Any, name: str, value: Any) -> None:
+    """Brings the count of steps of one of TensorFlow's own hooks up to date after steps that it was not told of."""
+    vars(hook)[f"_{name}"] = value

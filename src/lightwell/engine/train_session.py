@@ -28,8 +28,9 @@ from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
 from lightwell.errors import HookError
 from lightwell.hooks.base import SessionRunArgs
-from lightwell.hooks.chain import Request
+from lightwell.hooks.chain import HookChain, Request
 from lightwell.hooks.context import RunContext
+from lightwell.hooks.tensorflow_hooks import scheduled
 from lightwell.log import logger
 
 _FAR = 2**62  # a step that no training reaches
@@ -45,12 +46,15 @@ class TrainSession(HookedSession):
     """
 
     def __init__(self, program: Program, hooks: Sequence[Any], plan: SessionPlan, fuse_steps: Any) -> None:
-        super().__init__(program, hooks, plan)
-        self._fuse_steps = fuse_steps
+        adapted = [scheduled(hook, program.spec.loss) for hook in hooks]
+        self._reason_against = why_not_fused(program, HookChain(adapted).unscheduled, plan.target, fuse_steps)
+        super().__init__(program, adapted if self._reason_against is None else hooks, plan)
+        self._most = fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
         self._args = SessionRunArgs([program.spec.train_op, program.spec.loss])
         self._single = {"loss": program.spec.loss, "global_step": program.step_after, "train_op": program.spec.train_op}
         self._loop: FusedLoop | None = None
         self._pace = Pace()
+        self._stride = 1  # how far one step moves the counter
         self._global_step: int | None = None
         self._loss: Any = None
 
@@ -69,9 +73,8 @@ class TrainSession(HookedSession):
         self._insisting(self._advance)
 
     def _complete_graph(self) -> None:
-        reason = why_not_fused(self._program, self._hooks.unscheduled, self._plan.target, self._fuse_steps)
-        if reason is not None:
-            logger.debug("Training steps run one by one: %s.", reason)
+        if self._reason_against is not None:
+            logger.debug("Training steps run one by one: %s.", self._reason_against)
             return
         looks, graph = self._hooks.looks_at(), self._program.graph
         in_bulk = [hook for hook in looks if hook.in_bulk and can_be_recorded(elements_of(graph, looks[hook]))]
@@ -83,19 +86,21 @@ class TrainSession(HookedSession):
         if self._loop is not None:
             self._session.run(self._loop.prepare)
             self._calls = CachedCalls(self._session, self._loop.translated)
-        self._pace = Pace(self._fuse_steps if isinstance(self._fuse_steps, int) and self._fuse_steps else None)
+        self._pace = Pace(self._most)
 
     def _advance(self) -> None:
         step = self._step_before()
-        look = self._hooks.next_look(step)
-        if self._loop is None or look <= step + 1:
+        quiet_until = self._hooks.next_look(step) - max(self._stride, 1)
+        if self._loop is None or quiet_until <= step:
             self._look_step()
         else:
-            self._quiet_steps(self._loop, look - 1)
+            self._quiet_steps(self._loop, quiet_until)
 
     def _quiet_steps(self, loop: FusedLoop, until: int) -> None:
         """Runs steps that nobody waits for, up to the global step `until`, a NaN, or the end of the call's time."""
         before, most = self._step_before(), self._pace.steps(self._hooks.next_look_seconds())
+        if not self._stride:  # the counter cannot tell the loop when to come back
+            most = 1
         recording = loop.recording if self._hooks.bulk_is_due(before, until) else None
         if recording is not None:
             most = min(most, recording.most)
@@ -119,7 +124,8 @@ class TrainSession(HookedSession):
     def _take_over(self, before: int, result: Sequence[Any], recording: Recording | None) -> None:
         """The steps of a call have run: tells those who look at them."""
         done, loss, step, *tables = result
-        self._global_step = int(step)
+        self._move_counter(before, int(step), int(done))
+        self._hooks.passed(int(done))
         if recording is not None:
             self._tell_in_bulk(before, int(done), tables, recording)
         if math.isnan(loss):
@@ -166,8 +172,14 @@ class TrainSession(HookedSession):
         context.loss_value = results["step"]["loss"]
         self._hooks.after_run(context, request, results["hooks"], metadata)
         # Only a step that all hooks saw through counts: a lost session repeats it.
-        self._global_step, self._loss = context.global_step, context.loss_value
+        self._move_counter(self._step_before(), context.global_step, 1)
+        self._loss = context.loss_value
         self._stop_requested = self._stop_requested or context.stop_requested
+
+    def _move_counter(self, before: int, after: int, steps: int) -> None:
+        self._global_step = after
+        self._stride = (after - before) // steps
+        self._hooks.counter_moves_by(self._stride)
 
     def _step_before(self) -> int:
         if self._global_step is None:

@@ -50,5 +50,11 @@ class ScheduledHook(SessionRunHook):
         still grow."""
         return None
 
+    def passed(self, steps: int) -> None:
+        """So many steps have run without this hook; for hooks that count."""
+
+    def counter_moves_by(self, stride: int) -> None:
+        """Told when it is found out that a step moves the global step by other than one."""
+
     def close(self) -> None:
         """Called once when the run is over, also after an error, where `end` is not."""

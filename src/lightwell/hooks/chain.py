@@ -39,7 +39,9 @@ class HookChain:
         self._find = find
         self._around_steps = tuple(hook for hook in self.hooks if _acts_around_steps(hook))
         self._scheduled = tuple(hook for hook in self._around_steps if isinstance(hook, ScheduledHook))
+        self._counting = tuple(hook for hook in self._scheduled if type(hook).passed is not ScheduledHook.passed)
         self._told_in_bulk: tuple[ScheduledHook, ...] = ()
+        self._stride = 1
 
     @property
     def unscheduled(self) -> tuple[Any, ...]:
@@ -54,6 +56,18 @@ class HookChain:
     def tell_in_bulk(self, hooks: Sequence[ScheduledHook]) -> None:
         """From now on these hooks are told of steps in bulk: nobody has to stop at a step for their sake."""
         self._told_in_bulk = tuple(hooks)
+
+    def counter_moves_by(self, stride: int) -> None:
+        """A step moves the global step by so much; one until told otherwise."""
+        if stride != self._stride:
+            self._stride = stride
+            for hook in self._scheduled:
+                hook.counter_moves_by(stride)
+
+    def passed(self, steps: int) -> None:
+        """So many steps have run without any hook."""
+        for hook in self._counting:
+            hook.passed(steps)
 
     def next_look(self, global_step: int) -> int:
         """The first step after `global_step` that a scheduled hook must see; told by the clock, it is the next one."""
@@ -72,6 +86,12 @@ class HookChain:
             self._is_told_later(hook, global_step) and hook.next_look(global_step) <= until
             for hook in self._told_in_bulk
         )
+
+    def _is_due(self, hook: Any, global_step: int | None) -> bool:
+        """Whether the step that moves the counter on from `global_step` is one the hook must see."""
+        if global_step is None or not isinstance(hook, ScheduledHook):
+            return True
+        return hook.next_look(global_step) <= global_step + max(self._stride, 1) or hook.next_look_seconds() <= 0
 
     def _is_told_later(self, hook: ScheduledHook, global_step: int) -> bool:
         """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
@@ -95,7 +115,7 @@ class HookChain:
         """Asks the hooks that are due what they want of the coming run; `in_bulk`, only those that are told later."""
         request = Request()
         for hook in self._told_in_bulk if in_bulk else self._around_steps:
-            if not _is_due(hook, context.global_step):
+            if not self._is_due(hook, context.global_step):
                 continue
             request.due.append(hook)
             args = hook.before_run(context)
@@ -118,6 +138,9 @@ class HookChain:
             due = [hook for hook in self._around_steps if any(hook is one for one in due) or _sees_nan(hook)]
         for hook in due:
             hook.after_run(context, SessionRunValues(results.get(id(hook)), request.options, metadata))
+        for hook in self._counting:
+            if not any(hook is one for one in request.due):
+                hook.passed(1)
 
     def end(self, session: Any) -> None:
         """The run is over, without an error."""
@@ -137,12 +160,6 @@ def _acts_around_steps(hook: Any) -> bool:
     if kind.before_run is not SessionRunHook.before_run or kind.after_run is not SessionRunHook.after_run:
         return True
     return "before_run" in vars(hook) or "after_run" in vars(hook)  # set on the object, as test doubles do
-
-
-def _is_due(hook: Any, global_step: int | None) -> bool:
-    if global_step is None or not isinstance(hook, ScheduledHook):
-        return True
-    return hook.next_look(global_step) <= global_step + 1 or hook.next_look_seconds() <= 0
 
 
 def _sees_nan(hook: Any) -> bool:

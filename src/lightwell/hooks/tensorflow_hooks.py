@@ -1,0 +1,159 @@
+"""TensorFlow's own hooks as scheduled hooks: called at the steps at which they act, and at no others.
+
+`scheduled` wraps a hook of exactly one of the known classes (a subclass may do anything in `before_run`). Wrapped, it
+does the same at the same steps: what it counts is brought up to date before it is called.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import _tf
+from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunValues
+
+_v1 = tf.compat.v1.train
+
+
+class _Adapted(ScheduledHook):
+    """A hook of TensorFlow that acts on the timer it holds, which counts global steps."""
+
+    def __init__(self, hook: Any) -> None:
+        self._hook = hook
+        self._sees_all = False
+
+    def counter_moves_by(self, stride: int) -> None:
+        """These hooks reckon with steps of one; where they are not, they see all of them."""
+        self._sees_all = stride != 1
+
+    def begin(self) -> None:
+        self._hook.begin()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self._hook.after_create_session(session, coord)
+
+    def looks_at(self) -> Any:
+        return _tf.hook_state(self._hook, "global_step_tensor")
+
+    def next_look(self, global_step: int) -> int:
+        return global_step + 1 if self._sees_all else self._next(global_step)
+
+    def next_look_seconds(self) -> float:
+        timer = _tf.hook_state(self._hook, "timer")
+        every = _tf.hook_state(timer, "every_secs") if timer is not None else None
+        return math.inf if every is None else (_tf.hook_state(timer, "last_triggered_time") or 0) + every - time.time()
+
+    def before_run(self, run_context: Any) -> Any:
+        return self._hook.before_run(run_context)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._hook.after_run(run_context, run_values)
+
+    def end(self, session: Any) -> None:
+        self._hook.end(session)
+
+    def _next(self, global_step: int) -> int:
+        return global_step + 1 + self._steps_to_trigger(global_step + 1)
+
+    def _steps_to_trigger(self, count: int) -> int:
+        """How many steps the timer lets pass, if the next one has the number `count`."""
+        timer = _tf.hook_state(self._hook, "timer")
+        if not isinstance(timer, _v1.SecondOrStepTimer):  # one that never triggers
+            return NEVER
+        last, every = timer.last_triggered_step(), _tf.hook_state(timer, "every_steps")
+        if last is None:
+            return 0
+        return NEVER if every is None else max(0, math.ceil(last + every - count))
+
+
+class _LogTensors(_Adapted):
+    """`LoggingTensorHook`: its timer counts runs, not global steps."""
+
+    def looks_at(self) -> Any:
+        return _tf.hook_state(self._hook, "current_tensors")
+
+    def passed(self, steps: int) -> None:
+        _tf.set_hook_state(self._hook, "iter_count", self._runs() + steps)
+
+    def _runs(self) -> int:
+        return int(_tf.hook_state(self._hook, "iter_count") or 0)
+
+    def _next(self, global_step: int) -> int:
+        return global_step + 1 + self._steps_to_trigger(self._runs())
+
+
+class _CountSteps(_Adapted):
+    """`StepCounterHook`: it also complains about a counter that stands still."""
+
+    def _next(self, global_step: int) -> int:
+        stands_still = _tf.hook_state(self._hook, "last_global_step") == global_step
+        return global_step + 1 if stands_still else super()._next(global_step)
+
+
+class _SaveSummaries(_Adapted):
+    """`SummarySaverHook`: it asks its timer about the step it expects next."""
+
+    def looks_at(self) -> Any:
+        given, scaffold = _tf.hook_state(self._hook, "summary_op"), _tf.hook_state(self._hook, "scaffold")
+        if given is None and scaffold is not None:
+            given = scaffold.summary_op or _v1.Scaffold.get_or_default(
+                "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
+            )
+        return [super().looks_at(), [] if given is None else given]
+
+    def before_run(self, run_context: Any) -> Any:
+        if not self._sees_all and _tf.hook_state(self._hook, "next_step") is not None:
+            _tf.set_hook_state(self._hook, "next_step", run_context.global_step + 1)
+        return super().before_run(run_context)
+
+
+class _StopAtStep(_Adapted):
+    """`StopAtStepHook`."""
+
+    def _next(self, global_step: int) -> int:
+        return max(global_step + 1, int(_tf.hook_state(self._hook, "last_step") or 0))
+
+
+class _GuardLoss(_Adapted):
+    """`NanTensorHook` on the loss that is trained on."""
+
+    sees_nan = True
+
+    def looks_at(self) -> Any:
+        return None
+
+    def before_run(self, run_context: Any) -> Any:
+        return None
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        values = SessionRunValues(run_context.loss_value, run_values.options, run_values.run_metadata)
+        self._hook.after_run(run_context, values)
+
+    def _next(self, global_step: int) -> int:
+        return NEVER
+
+
+_ADAPTERS: dict[Any, type[_Adapted]] = {
+    _v1.CheckpointSaverHook: _Adapted,
+    _v1.LoggingTensorHook: _LogTensors,
+    _v1.StepCounterHook: _CountSteps,
+    _v1.StopAtStepHook: _StopAtStep,
+    _v1.SummarySaverHook: _SaveSummaries,
+}
+
+
+def scheduled(hook: Any, loss: Any) -> Any:
+    """The hook as a scheduled one, if it is one of TensorFlow's own that can be told when to look; else itself.
+
+    Args:
+        hook: any hook.
+        loss: the loss that is trained on.
+    """
+    if type(hook) is _v1.NanTensorHook:
+        watched = _tf.hook_state(hook, "loss_tensor")
+        return _GuardLoss(hook) if getattr(watched, "name", watched) == loss.name else hook
+    adapter = _ADAPTERS.get(type(hook))
+    return hook if adapter is None else adapter(hook)
