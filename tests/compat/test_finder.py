@@ -14,6 +14,7 @@ import tensorflow as tf
 
 import lightwell.compat.v1.estimator
 import lightwell.estimator
+import lightwell.feature_columns
 import lightwell.layers
 import lightwell.rnn_cell
 from lightwell.compat.finder import make_private_module
@@ -66,6 +67,11 @@ SPELLINGS: dict[str, Any] = {
     "from tensorflow.python.estimator.export.export_output import PredictOutput as found": V1.export.PredictOutput,
     "from tensorflow.python.estimator import gc, util; found = gc.Path._fields": ("path", "export_version"),
     "from tensorflow.python.estimator.canned import metric_keys; found = metric_keys.MetricKeys.AUC": "auc",
+    "from tensorflow.keras.layers import DenseFeatures as found": lightwell.feature_columns.DenseFeatures,
+    "import tensorflow as tf; found = tf.keras.layers.DenseFeatures": lightwell.feature_columns.DenseFeatures,
+    "import tensorflow.compat.v1 as tf; found = tf.keras.layers.DenseFeatures": lightwell.feature_columns.DenseFeatures,
+    "from tensorflow.keras.experimental import SequenceFeatures as found": lightwell.feature_columns.SequenceFeatures,
+    "import tensorflow as tf; found = tf.keras.experimental.CosineDecay": tf.keras.optimizers.schedules.CosineDecay,
     "import tensorflow as tf; found = tf.estimator.SessionRunHook": tf.compat.v1.train.SessionRunHook,
 }
 
@@ -101,7 +107,8 @@ REFUSED = {
     ),
     "import tensorflow_estimator.nothing": "private module of the removed package",
     "import tensorflow.contrib.slim": "TensorFlow removed tf.contrib in 2.0. `from lightwell import tf1 as tf`",
-    "from tensorflow.keras.layers import DenseFeatures": "tf.keras.layers.DenseFeatures does not exist in Lightwell.",
+    "from tensorflow.keras.layers import DenseFeature": "Nearest names: DenseFeatures",
+    "from tensorflow.keras.experimental import WideDeepModel": "Add the outputs of a linear and a deep part",
     "from tensorflow.keras.estimator import model_to_estimator": "call the Keras model inside a model_fn",
 }
 
@@ -114,13 +121,13 @@ def test_a_missing_name_says_what_to_use(statement: str) -> None:
 
 
 def test_missing_attributes_do_not_exist_for_hasattr() -> None:
-    assert not hasattr(tf.keras.layers, "DenseFeatures")
+    assert not hasattr(tf.keras.layers, "NoSuchLayer")
     assert not hasattr(tf.estimator, "BoostedTreesClassifier")
     with pytest.raises(AttributeError, match=r"tf\.keras\.layers' has no attribute 'NoSuchLayer'"):
         _ = tf.keras.layers.NoSuchLayer
 
 
-def test_a_module_that_looks_up_names_itself_still_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_looks_up_names_itself_still_does() -> None:
     from lightwell.compat.finder import open_door
     from lightwell.compat.journal import Journal
     from lightwell.compat.names import doors_of
@@ -131,8 +138,7 @@ def test_a_module_that_looks_up_names_itself_still_does(monkeypatch: pytest.Monk
     journal = Journal()
     open_door(module, door, journal)
     assert module.Dense == "their Dense"
-    with pytest.raises(AttributeError, match="DenseFeatures does not exist"):
-        _ = module.DenseFeatures
+    assert module.DenseFeatures is lightwell.feature_columns.DenseFeatures
     journal.restore()
     assert module.DenseFeatures == "their DenseFeatures"
 

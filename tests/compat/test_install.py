@@ -70,8 +70,9 @@ def test_everything_is_back_in_its_place_and_gone_again() -> None:
         "tensorflow.compat.v1.layers",
     ):
         importlib.import_module(name)
-    assert not hasattr(tf.keras.layers, "DenseFeatures")
+    assert hasattr(tf.keras.layers, "DenseFeatures")
     handle.uninstall()
+    assert not hasattr(tf.keras.layers, "DenseFeatures")
     assert sys.meta_path == finders
     assert _snapshot() == before
 

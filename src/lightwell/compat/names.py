@@ -23,10 +23,6 @@ _WRITTEN_V1 = r"tensorflow\.compat\.v1"
 _WRITTEN_V2 = r"tensorflow(\.compat\.v2)?"
 _KERAS = r"keras\._tf_keras\.keras|tensorflow\.keras"
 
-_FEATURE_LAYERS_HINT = (
-    "Keras 3 has no layer for feature columns and Lightwell's is not written yet: "
-    "use tf.compat.v1.feature_column.input_layer inside model_fn."
-)
 _TO_ESTIMATOR_HINT = "It is not written yet: call the Keras model inside a model_fn and pass that to Estimator."
 
 
@@ -53,11 +49,18 @@ DOORS: tuple[Door, ...] = (
     Door(re.compile(_V2), "tf", pages={"estimator": ROOTS["v2"]}),
     Door(re.compile(_V1), "tf.compat.v1", pages={"estimator": ROOTS["v1"], "layers": "lightwell.layers"}),
     Door(re.compile(rf"({_V1})\.nn"), "tf.compat.v1.nn", pages={"rnn_cell": "lightwell.rnn_cell"}),
-    Door(re.compile(_KERAS), "tf.keras", pages={"estimator": "lightwell.compat.keras_estimator"}),
+    Door(
+        re.compile(_KERAS),
+        "tf.keras",
+        pages={"estimator": "lightwell.compat.keras_estimator", "experimental": "lightwell.compat.keras_experimental"},
+    ),
     Door(
         re.compile(rf"({_KERAS})\.layers"),
         "tf.keras.layers",
-        absent={"DenseFeatures": _FEATURE_LAYERS_HINT, "SequenceFeatures": _FEATURE_LAYERS_HINT},
+        names={
+            "DenseFeatures": "lightwell.feature_columns:DenseFeatures",
+            "SequenceFeatures": "lightwell.feature_columns:SequenceFeatures",
+        },
     ),
 )
 
@@ -83,6 +86,7 @@ _OTHER_PAGES: Mapping[str, str] = {
     rf"{_WRITTEN_V1}\.layers": "lightwell.layers",
     rf"{_WRITTEN_V1}\.nn\.rnn_cell": "lightwell.rnn_cell",
     rf"({_KERAS})\.estimator": "lightwell.compat.keras_estimator",
+    rf"({_KERAS})\.experimental": "lightwell.compat.keras_experimental",
 }
 
 
