@@ -19,17 +19,35 @@ def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
 
 
 def translate_tensor_names(hook: Any, find: Callable[[str], Any]) -> None:
-    """Lets TensorFlow's hooks that take tensor names take paths: replaces each name by the tensor that `find` gives.
+    """Lets TensorFlow's hooks that take tensor names take paths: replaces each name by what `find` gives.
 
     `LoggingTensorHook`, `NanTensorHook`, `SummarySaverHook` and `FinalOpsHook` keep what they were given in attributes
-    and look names up in `begin`; they have no method to change them.
+    and look names up in `begin`; they have no method to change them. The names are kept on the hook, as it may be used
+    again with another graph.
     """
     for attribute in ("_tensors", "_loss_tensor", "_summary_op", "_final_ops"):
-        held = vars(hook).get(attribute)
-        if isinstance(held, str):
-            setattr(hook, attribute, find(held))
-        elif isinstance(held, dict):
-            setattr(hook, attribute, {k: find(v) if isinstance(v, str) else v for k, v in held.items()})
+        held = getattr(hook, attribute, None)
+        kept = f"_lightwell_asked{attribute}"
+        asked, made = getattr(hook, kept, (held, held))
+        asked = asked if held is made else held
+        found = _translated(asked, find)
+        if found is not held:
+            setattr(hook, attribute, found)
+            setattr(hook, kept, (asked, found))
+
+
+def _translated(held: Any, find: Callable[[str], Any]) -> Any:
+    """A structure with the strings in it replaced; the very same object where there is none."""
+    if isinstance(held, str):
+        return find(held)
+    if isinstance(held, dict):
+        parts = {key: _translated(value, find) for key, value in held.items()}
+        return parts if any(parts[key] is not held[key] for key in held) else held
+    if isinstance(held, list | tuple):
+        items = [_translated(value, find) for value in held]
+        same = all(new is old for new, old in zip(items, held, strict=True))
+        return held if same else type(held)(*items) if hasattr(held, "_fields") else type(held)(items)
+    return held
 
 
 def feature_columns() -> Any:
@@ -55,3 +73,12 @@ def hook_state(hook: Any, name: str) -> Any:
 def set_hook_state(hook: Any, name: str, value: Any) -> None:
     """Brings the count of steps of one of TensorFlow's own hooks up to date after steps that it was not told of."""
     vars(hook)[f"_{name}"] = value
+
+
+def run_after(operation: Any, others: Sequence[Any]) -> None:
+    """Makes an operation that exists wait for others, which must not depend on it.
+
+    `tf.control_dependencies` does this for operations that are still to be made; the updates of a Keras metric are
+    made by `update_state` inside the user's `model_fn`.
+    """
+    operation._add_control_inputs([other for other in others if other is not operation])

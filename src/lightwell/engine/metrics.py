@@ -36,7 +36,10 @@ def evaluation_ops(spec: EstimatorSpec, global_step: Any) -> EvalOps:
         updates.append(update)
         values[name] = value
     values[GLOBAL_STEP] = global_step
-    return EvalOps(update=tf.group(*_grouped(updates)), values=values)
+    # A local_init_op of the user's cannot know the variables that were added here.
+    has_own_init = spec.scaffold.local_init_op is not None
+    reset = tf.compat.v1.train.Scaffold.default_local_init_op() if has_own_init else None
+    return EvalOps(update=tf.group(*_grouped(updates)), values=values, reset=reset)
 
 
 def _grouped(updates: Iterable[Any]) -> list[Any]:

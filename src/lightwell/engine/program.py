@@ -20,10 +20,12 @@ class EvalOps:
     Attributes:
         update: one op that takes a batch into all metrics.
         values: metric name to the tensor with its value, `loss` and `global_step` included.
+        reset: sets the metrics to zero, to run before the scaffold's `local_init_op`; None where that does it already.
     """
 
     update: Any
     values: dict[str, Any]
+    reset: Any = None
 
 
 @dataclass(frozen=True, eq=False)

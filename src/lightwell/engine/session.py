@@ -14,7 +14,7 @@ import tensorflow as tf
 from lightwell.checkpoints.compare import Shape, check_fits
 from lightwell.checkpoints.index import newest_first
 from lightwell.engine.program import Program
-from lightwell.errors import CheckpointUnreadable, ModelFnError
+from lightwell.errors import CheckpointUnreadable, ModelFnError, reason_of
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
@@ -55,7 +55,7 @@ def open_session(program: Program, plan: SessionPlan) -> Any:
             _initialise(session, program.spec.scaffold)
         else:
             _restore(session, program, checkpoint)
-        _initialise_locals(session, program.spec.scaffold)
+        _initialise_locals(session, program)
         start_inputs(session, program.inputs)
     except BaseException:
         session.close()
@@ -72,7 +72,7 @@ def reload(session: Any, program: Program, checkpoint: str | None) -> None:
         _initialise(session, program.spec.scaffold)
     elif checkpoint:
         _restore(session, program, checkpoint)
-    session.run(program.spec.scaffold.local_init_op)
+    _run_local_init(session, program)
 
 
 def start_inputs(session: Any, inputs: Inputs) -> None:
@@ -96,7 +96,7 @@ def _restore(session: Any, program: Program, checkpoint: str) -> None:
         try:
             program.spec.scaffold.saver.restore(session, candidate)
         except (tf.errors.DataLossError, tf.errors.OutOfRangeError) as error:
-            damaged.append(f"Checkpoint {candidate} is damaged ({str(error).splitlines()[0]}).")
+            damaged.append(f"Checkpoint {candidate} is damaged ({reason_of(error)}).")
             logger.warning("%s Trying an older one.", damaged[-1])
         except ValueError as error:
             # The saver looked for the files of a checkpoint that was there a moment ago.
@@ -128,14 +128,21 @@ def _keep_numbering(program: Program, checkpoint: str) -> None:
     program.spec.scaffold.saver.set_last_checkpoints_with_time(with_times)
 
 
-def _initialise_locals(session: Any, scaffold: Any) -> None:
+def _initialise_locals(session: Any, program: Program) -> None:
+    scaffold = program.spec.scaffold
     if scaffold.ready_for_local_init_op is not None:
         _check_ready(session, scaffold.ready_for_local_init_op, "before local_init_op can run")
     logger.info("Running local_init_op.")
-    session.run(scaffold.local_init_op)
+    _run_local_init(session, program)
     logger.info("Done running local_init_op.")
     if scaffold.ready_op is not None:
         _check_ready(session, scaffold.ready_op, "after initialisation")
+
+
+def _run_local_init(session: Any, program: Program) -> None:
+    if program.evaluation is not None and program.evaluation.reset is not None:
+        session.run(program.evaluation.reset)
+    session.run(program.spec.scaffold.local_init_op)
 
 
 def _check_ready(session: Any, ready_op: Any, when: str) -> None:
@@ -144,8 +151,7 @@ def _check_ready(session: Any, ready_op: Any, when: str) -> None:
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in left.ravel()]
         raise ModelFnError(
             f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of "
-            "its own, "
-            "it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
+            "its own, it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
         )
 
 

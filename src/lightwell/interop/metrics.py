@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.variables import move_to_local
@@ -16,6 +17,7 @@ from lightwell.spec import is_keras_metric
 _READS = frozenset(
     "ReadVariableOp VarIsInitializedOp VariableShape ResourceGather ResourceGatherNd SaveV2 RestoreV2".split()
 )
+_BATCH = ("IteratorGetNext", "QueueDequeue", "ReaderRead")
 
 
 def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, Any]:
@@ -42,6 +44,11 @@ def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Gr
         )
     for variable in variables:
         move_to_local(graph, variable)
+    # At the end of the data the run fails, but what does not wait for the batch has happened by then: a count of
+    # batches would be one too many.
+    batch = [op for op in graph.get_operations() if op.type.startswith(_BATCH)]
+    for update in updates:
+        _tf.run_after(update, batch)
     with tf.control_dependencies(None):
         result = metric.result()
     return _single(name, metric, result), list({id(update): update for update in updates}.values())
