@@ -26,6 +26,13 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 test: env  ## run the tests
 	$(BIN)/python -m pytest -m 'not slow and not oracle' $(ARGS)
 
+test-slow: env  ## the tests that take minutes
+	$(BIN)/python -m pytest -m 'slow and not oracle' $(ARGS)
+
+test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
+	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
+	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m pytest -m oracle $(ARGS)
+
 format: env  ## rewrite the sources in the house format
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 

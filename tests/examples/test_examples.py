@@ -1,0 +1,61 @@
+"""Every example runs, and shows what it promises."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Imports an example by name, as its own directory would."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+    def load(name: str) -> Any:
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    return load
+
+
+def test_demo(
+    example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo = example("demo")
+    monkeypatch.setattr(demo, "STEPS", 300)
+    demo.main(str(tmp_path))
+    shown = capsys.readouterr().out
+    assert (tmp_path / "inside.png").stat().st_size > 20_000
+    assert "conv2d_1" in shown
+    accuracy = float(shown.split("accuracy ")[1].split(" ")[0])
+    assert accuracy > 0.85
+
+
+def test_hooks_see_features(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("hooks_see_features").main(str(tmp_path), steps=100)
+    shown = capsys.readouterr().out
+    assert "old hook:   mean age" in shown
+    assert "path hook:  {'age': (32, 1), 'hidden': (32, 8)}" in shown
+    assert "watch:      step 50" in shown
+
+
+def test_values_out(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("values_out").main(str(tmp_path), steps=20)
+    shown = capsys.readouterr().out
+    assert "declared:   (10,)" in shown
+    assert "tapped:     (10,)" in shown
+    assert "weights:    (4, 10) is an ndarray" in shown
+    assert "a layer over all the data: (128, 10)" in shown
+
+
+def test_keras_layers(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("keras_layers").main(str(tmp_path), steps=300)
+    shown = capsys.readouterr().out
+    assert "'layers/conv2d': (6, 6, 16), 'layers/lstm': (6, 32)" in shown
+    assert float(shown.split("accuracy: ")[1].split("\n")[0]) > 0.7
