@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import tensorflow as tf
-
-from lightwell import _tf
 from lightwell.feature_columns.slots import ColumnSlot, ColumnTerm
 from lightwell.layers.record import record_call
 
@@ -68,11 +65,9 @@ def _own_name(variable: Any) -> str:
 
 def _inputs_of(column: Any, features: Any) -> Any:
     """The features that a column reads."""
-    if isinstance(column, _tf.feature_columns().FeatureColumn):
-        read = tf.feature_column.make_parse_example_spec([column])
-    else:
-        read = tf.compat.v1.feature_column.make_parse_example_spec([column])
-    return {key: features[key] for key in read if key in features}
+    # Columns of `shared_embedding_columns` are of TensorFlow's older kind, over a column of the newer one.
+    told = column if hasattr(type(column), "parse_example_spec") else column.categorical_column
+    return {key: features[key] for key in told.parse_example_spec if key in features}
 
 
 def distinct(variables: Iterable[Any]) -> list[Any]:

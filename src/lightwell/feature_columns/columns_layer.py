@@ -19,8 +19,8 @@ from lightwell.errors import UsageError
 from lightwell.feature_columns.book import record_parts
 from lightwell.feature_columns.checks import checked_columns
 from lightwell.feature_columns.slots import ColumnSlot, slots_of, width_of
-from lightwell.feature_columns.state import ColumnState, Wanted, shared_table
-from lightwell.feature_columns.weights import adopted, new_weight, partitioned
+from lightwell.feature_columns.state import ColumnState, Wanted
+from lightwell.feature_columns.weights import new_weight, partitioned, stand_for, view_of
 from lightwell.interop.doors import only_infers_shapes
 from lightwell.interop.keras_scope import keras_in_model_fn
 from lightwell.interop.trace import active_trace
@@ -77,10 +77,7 @@ class FeatureColumnsLayer(keras.layers.Layer):
         for column in self.feature_columns:
             with keras.name_scope(column.name):
                 column.create_state(self._columns)
-                with tf.init_scope():
-                    table = shared_table(column)
-                if table is not None:
-                    self._keep(column, table)
+        self._take_shared_tables()
 
     def call(self, features: Any, training: bool | None = None) -> Any:
         """Turns features into tensors."""
@@ -106,6 +103,8 @@ class FeatureColumnsLayer(keras.layers.Layer):
             if active_trace() is not None and only_infers_shapes():
                 outputs = self._blank(features)
             else:
+                if self.built:
+                    self._enter_graph()
                 outputs = super().__call__(features)
                 self._record(features)
         if cols_to_output_tensors is not None:
@@ -150,13 +149,34 @@ class FeatureColumnsLayer(keras.layers.Layer):
             return weight
         scope = f"{trace.open_calls[-1].path}/{wanted.column.name}"
         variable = partitioned(wanted, scope=scope, partitioner=self._partitioner, trainable=trainable)
-        self._keep(wanted.column, variable)
+        self._keep(f"{wanted.column.name}/{wanted.name}", variable)
         return variable
 
-    def _keep(self, column: Any, variable: Any) -> None:
+    def _enter_graph(self) -> None:
+        """Makes sure that a layer that was built before works with the variables of the graph it is called in."""
+        self._take_shared_tables()
+        pieces = [piece for column in self.feature_columns for piece in self._columns.partitioned_of(column)]
+        if any(piece.graph is not tf.compat.v1.get_default_graph() for piece in pieces):
+            raise UsageError(
+                f"{type(self).__name__} '{self.name}': its weights are partitioned and belong to another graph than "
+                "the one being built. Make the layer inside model_fn, so that each graph gets its own."
+            )
+
+    def _take_shared_tables(self) -> None:
+        """Makes the shared embeddings of this graph weights of the layer; the columns make them, and tell nobody."""
+        with tf.init_scope():
+            tables = self._columns.shared_tables()
+        for name, table in tables.items():
+            self._keep(name, table)
+
+    def _keep(self, name: str, variable: Any) -> None:
         """Lets Keras know a variable that it did not make."""
-        for piece in pieces_of(variable):
-            self._column_weights[f"{column.name}/{piece.name}"] = adopted(piece)
+        for number, piece in enumerate(pieces_of(variable)):
+            key = f"{name}/{number}"
+            if key in self._column_weights:
+                stand_for(self._column_weights[key], piece)
+            else:
+                self._column_weights[key] = view_of(piece)
 
 
 def _in_a_trace() -> contextlib.AbstractContextManager[Any]:

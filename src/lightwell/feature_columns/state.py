@@ -72,9 +72,22 @@ class ColumnState:
 
     def variables_of(self, feature_column: Any) -> list[Any]:
         """The variables that a column reads, in pieces where they are partitioned."""
-        own = [_inside(variable) for (column, _), variable in self._variables.items() if column == feature_column]
-        table = shared_table(feature_column)
-        return [piece for variable in own + ([] if table is None else [table]) for piece in pieces_of(variable)]
+        own = [_inside(variable) for variable in self._made_for(feature_column)]
+        creator = _shared_by(feature_column)
+        shared = [] if creator is None else [creator.embedding_weights]
+        return [piece for variable in own + shared for piece in pieces_of(variable)]
+
+    def partitioned_of(self, feature_column: Any) -> list[Any]:
+        """The pieces of the partitioned variables that were made for a column."""
+        return [piece for v in self._made_for(feature_column) if hasattr(v, "as_tensor") for piece in pieces_of(v)]
+
+    def shared_tables(self) -> dict[str, Any]:
+        """The embeddings that columns made by `tf.feature_column.shared_embeddings` share, in the current graph.
+
+        Each stands under the name of the first column that uses it, and is made when first asked for.
+        """
+        creators = {id(_shared_by(column)): column for column in reversed(self.columns) if _shared_by(column)}
+        return {column.name: _shared_by(column).embedding_weights for column in creators.values()}
 
     def add_resource(self, feature_column: Any, resource_name: str, resource: Any) -> None:
         """Keeps a column's lookup table."""
@@ -88,6 +101,9 @@ class ColumnState:
         """A column's lookup table."""
         return self._tables_here()[feature_column, resource_name]
 
+    def _made_for(self, feature_column: Any) -> list[Any]:
+        return [variable for (column, _), variable in self._variables.items() if column == feature_column]
+
     def _tables_here(self) -> dict[tuple[Any, str], Any]:
         """Tables belong to the graph that they were made in; those made while a function is traced, to its caller."""
         with tf.init_scope():
@@ -100,10 +116,6 @@ def _inside(variable: Any) -> Any:
     return getattr(variable, "value", variable) if hasattr(variable, "path") else variable
 
 
-def shared_table(column: Any) -> Any:
-    """The embedding that a column made by `tf.feature_column.shared_embeddings` shares, in the current graph.
-
-    The columns of a group make it when they first need it; layers never learn of it by themselves.
-    """
-    creator = getattr(column, "shared_embedding_column_creator", None)
-    return None if creator is None else creator.embedding_weights
+def _shared_by(column: Any) -> Any:
+    """What makes the embedding that a column shares with others; None for a column that shares none."""
+    return getattr(column, "shared_embedding_column_creator", None)

@@ -1,6 +1,6 @@
 """Variables of columns, as the layer around them keeps them: variables of Keras.
 
-Owns the ways in which a layer of columns gets one: `new_weight` lets Keras make it, `adopted` lets Keras keep one that
+Owns the ways in which a layer of columns gets one: `new_weight` lets Keras make it, `view_of` lets Keras keep one that
 exists already (a shared embedding, a piece of a partitioned variable), so that the layer and the models around it know
 and train it.
 """
@@ -15,6 +15,8 @@ import tensorflow as tf
 from lightwell.feature_columns.state import Wanted
 from lightwell.interop.doors import hold_value
 
+_VIEW = "_lightwell_keras_variable"
+
 
 def new_weight(wanted: Wanted, *, trainable: bool) -> keras.Variable:
     """A new variable in the current name scope."""
@@ -27,23 +29,31 @@ def new_weight(wanted: Wanted, *, trainable: bool) -> keras.Variable:
     )
 
 
-def adopted(variable: tf.Variable) -> keras.Variable:
-    """Keras' view of a variable that exists."""
+def view_of(variable: tf.Variable) -> keras.Variable:
+    """Keras' view of a variable that exists; the same one each time, so that a model counts the variable once."""
+    known = getattr(variable, _VIEW, None)
+    if known is not None:
+        return known
 
     def give_existing(next_creator: Any, **options: Any) -> tf.Variable:
         return variable
 
-    name = variable.name.partition(":")[0].rpartition("/")[2]
     with tf.variable_creator_scope(give_existing):
-        weight = keras.Variable(
+        view = keras.Variable(
             lambda shape, dtype: tf.zeros(shape, dtype),
             shape=tuple(variable.shape),
             dtype=variable.dtype.name,
             trainable=variable.trainable,
-            name=name,
+            name=variable.name.partition(":")[0].rpartition("/")[2],
         )
-    hold_value(weight, variable)  # in a model_fn, Keras' variables are made late
-    return weight
+    stand_for(view, variable)  # in a model_fn, Keras' variables are made late
+    return view
+
+
+def stand_for(view: keras.Variable, variable: tf.Variable) -> None:
+    """Makes a view one of another variable: that of the graph which is built now."""
+    hold_value(view, variable)
+    setattr(variable, _VIEW, view)
 
 
 def partitioned(wanted: Wanted, *, scope: str, partitioner: Any, trainable: bool) -> Any:
