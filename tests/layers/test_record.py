@@ -67,3 +67,10 @@ def test_a_layer_in_the_root_scope_goes_by_its_own_name() -> None:
         layers.Dense(2, name="rootless", _scope=v1.get_variable_scope())(tf.ones([2, 3]))
     assert lines(book) == [("rootless", 0, "Dense")]
     assert len(book) == 1
+
+
+def test_a_call_in_the_body_of_a_loop_is_not_written_down() -> None:
+    with recording(LayerBook()) as book:
+        outside = layers.dense(tf.ones([1, 2]), 2, name="outside")
+        tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, layers.dense(x, 2, name="inside")), (0, outside))
+    assert [call.name for call in book] == ["outside"]

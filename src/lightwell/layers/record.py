@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell.errors import PathError
 
 
@@ -98,8 +100,16 @@ def recording(book: LayerBook) -> Iterator[LayerBook]:
 def record_call(
     *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
 ) -> LayerCall | None:
-    """Writes a layer call into the open book, if one is open."""
+    """Writes a layer call into the open book, if one is open and a session can fetch what the call gave."""
     book = _open_book.get()
-    if book is None:
+    if book is None or not is_fetchable(outputs):
         return None
     return book.add(name=name, kind=kind, inputs=inputs, outputs=outputs, variables=variables, layer=layer)
+
+
+def is_fetchable(values: Any) -> bool:
+    """Whether every tensor in `values` is a value of the outer graph, not of a loop's or branch's body."""
+    tensors = [value for value in tf.nest.flatten(values) if isinstance(value, tf.Tensor)]
+    if not tensors or tf.executing_eagerly():
+        return bool(tensors)
+    return all(not tensor.graph.building_function and tensor.graph.is_fetchable(tensor) for tensor in tensors)

@@ -15,7 +15,6 @@ from lightwell.errors import UsageError
 from lightwell.layers.base import Layer
 from lightwell.layers.input_spec import InputSpec
 from lightwell.layers.variables import pieces_of
-from lightwell.rnn_cell.record import only_fetchable
 from lightwell.rnn_cell.state import zeros_of
 
 _v1 = tf.compat.v1
@@ -67,7 +66,7 @@ class RNNCell(Layer):
             The output and the new state.
         """
         target = _v1.get_variable_scope() if scope is None else scope
-        with only_fetchable(), _v1.variable_scope(target, custom_getter=self._noting_getter) as entered:
+        with _v1.variable_scope(target, custom_getter=self._noting_getter) as entered:
             outputs: tuple[Any, Any] = super().__call__(inputs, state, scope=None if scope is None else entered)
         return outputs
 
@@ -108,9 +107,8 @@ class LayerRNNCell(RNNCell):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Runs one step; see `RNNCell.__call__`."""
-        with only_fetchable():
-            # Past RNNCell: without its getter's scope, the layer's own numbering of names applies.
-            outputs: tuple[Any, Any] = Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+        # Past RNNCell: without its getter's scope, the layer's own numbering of names applies.
+        outputs: tuple[Any, Any] = Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
         return outputs
 
     def build(self, input_shape: Any) -> None:

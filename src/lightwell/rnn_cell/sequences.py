@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from lightwell.layers.record import LayerBook, record_call, recording
 from lightwell.layers.variables import pieces_of
-from lightwell.rnn_cell.record import is_fetchable, record_name
+from lightwell.rnn_cell.record import record_name
 
 _patching = threading.Lock()
 
@@ -93,8 +93,6 @@ def _recorded(function: Callable[..., Any], reader: Callable[[dict[str, Any], An
 
 def _write_down(sequence: _Sequence, made: list[Any]) -> None:
     cell, scope, inputs, outputs = sequence
-    if not is_fetchable(outputs):
-        return
     name = record_name(cell, scope)
     own = _variables_of(cell) or [variable for variable in made if variable.name.startswith(f"{scope}/")]
     record_call(name=name, kind=type(cell).__name__, inputs=inputs, outputs=outputs, variables=own, layer=cell)

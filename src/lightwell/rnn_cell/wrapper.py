@@ -11,7 +11,7 @@ from lightwell.layers.naming import snake_case
 from lightwell.layers.record import record_call
 from lightwell.rnn_cell.base import RNNCell
 from lightwell.rnn_cell.options import cell_of
-from lightwell.rnn_cell.record import is_fetchable, record_name
+from lightwell.rnn_cell.record import record_name
 
 
 class CellWrapper(RNNCell):
@@ -55,7 +55,7 @@ class CellWrapper(RNNCell):
         """Runs one step of the cell inside, in the scope that it takes."""
         outputs = self._wrapped_step(inputs, state, scope)
         self.built = True
-        if self._changes_values and is_fetchable(outputs):
+        if self._changes_values:
             self._record(inputs, outputs)
         return outputs
 
