@@ -62,6 +62,16 @@ def keras_path(layer: Any) -> str:
     return f"{parent}/{layer.name}" if parent else str(layer.name)
 
 
+def automatic_name(layer: Any) -> str:
+    """What Keras names a layer of this class when nobody says, without the number."""
+    return str(importlib.import_module("keras.src.utils.naming").to_snake_case(type(layer).__name__))
+
+
+def random_initializer_class(keras: Any) -> Any:
+    """The class behind every random initializer, which takes or draws its seed."""
+    return keras.initializers.RandomNormal.__mro__[1]
+
+
 def stored_dtype(variable: Any) -> Any:
     """The dtype a Keras variable is kept in; `variable.dtype` is the one it is cast to just now."""
     return variable._dtype
@@ -85,3 +95,8 @@ def create_value(variable: Any, initial_value: Any) -> None:
 def replace_initializer(tf_variable: Any, operation: Any) -> None:
     """Gives a TensorFlow variable another first value; `tf.compat.v1.train.init_from_checkpoint` does it this way."""
     tf_variable._initializer_op = operation
+
+
+def iterations(optimizer: Any) -> Any:
+    """The variable an optimizer counts its updates in; `optimizer.iterations` may be a quotient of it."""
+    return optimizer._iterations

@@ -7,14 +7,38 @@ before it.
 
 from __future__ import annotations
 
-import threading
+import concurrent.futures
+import functools
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell.interop import doors
+from lightwell.interop.patches import Patches
+
 # Above this an array stays in the process instead of being written into the graph (and each copy of it on disk).
 LARGEST_CONSTANT_BYTES = 64 * 1024
+
+
+class DrawnSeed(int):
+    """A seed that Keras drew because nobody gave one; some layers hand it on to initializers they make."""
+
+
+def patch_initializers(keras: Any, patches: Patches) -> None:
+    """Marks the seeds that the random initializers of Keras 3 draw for themselves."""
+    patches.wrap(doors.random_initializer_class(keras), "__init__", _wrapped_init)
+
+
+def _wrapped_init(original: Any) -> Any:
+    @functools.wraps(original)
+    def init(self: Any, seed: Any = None) -> None:
+        original(self, seed)
+        if seed is None:
+            self.seed = DrawnSeed(self.seed)
+
+    return init
 
 
 def seed_from(graph_seed: int, *parts: object) -> int:
@@ -27,7 +51,8 @@ def seeded(initializer: Any, graph_seed: int | None, name: str) -> Any:
     if graph_seed is None or not hasattr(initializer, "get_config") or not hasattr(initializer, "from_config"):
         return initializer
     config = initializer.get_config()
-    if config.get("seed", 0) is not None:
+    given = config.get("seed", 0)
+    if given is not None and not isinstance(given, DrawnSeed):
         return initializer
     return type(initializer).from_config({**config, "seed": seed_from(graph_seed, name)})
 
@@ -41,10 +66,7 @@ def fixed(array: Any, dtype: Any) -> Any:
     return tf.cast(tensor, dtype)
 
 
-def eager_array(variable: Any) -> Any:
-    """The value of an eager variable, read while a graph is being built: a new thread is eager."""
-    found: list[Any] = []
-    reader = threading.Thread(target=lambda: found.append(variable.numpy()))
-    reader.start()
-    reader.join()
-    return found[0]
+def outside_the_graph(function: Callable[[], Any]) -> Any:
+    """What `function` returns when it is called eagerly, while a graph is being built: a new thread is eager."""
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(function).result()

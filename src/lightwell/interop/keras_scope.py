@@ -10,24 +10,36 @@ threads see Keras as it is. If the program has not loaded Keras, nothing happens
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import tensorflow as tf
 
 from lightwell.interop import doors
+from lightwell.interop.equality import patch_equality
+from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.layer_calls import patch_layers
+from lightwell.interop.old_calls import patch_old_calls
+from lightwell.interop.optimizers import keras_train_op, patch_optimizers
 from lightwell.interop.patches import Patches, SharedPatches
 from lightwell.interop.random_draws import patch_random
-from lightwell.interop.trace import KerasTrace, tracing
+from lightwell.interop.trace import KerasTrace, active_trace, tracing
+from lightwell.interop.v1_optimizers import patch_v1_optimizers
 from lightwell.interop.variable_use import patch_variables
 from lightwell.interop.variables import give_back
+from lightwell.keys import ModeKeys
 
 
 def _patch_keras3(patches: Patches) -> None:
     keras = doors.keras3()
     patch_variables(keras, patches)
     patch_layers(keras, patches)
+    patch_initializers(keras, patches)
     patch_random(keras, patches)
+    patch_optimizers(keras, patches)
+    patch_old_calls(keras, patches)
+    patch_v1_optimizers(keras, patches)
+    patch_equality(patches)
 
 
 _keras3 = SharedPatches(_patch_keras3)
@@ -48,3 +60,18 @@ def keras_in_model_fn(mode: str) -> Iterator[KerasTrace]:
             stack.callback(give_back, trace)
         stack.enter_context(tracing(trace))
         yield trace
+
+
+def is_keras_optimizer(optimizer: Any) -> bool:
+    """Whether `optimizer` is one of Keras 3's."""
+    keras = doors.keras3()
+    return keras is not None and isinstance(optimizer, keras.optimizers.Optimizer)
+
+
+def keras_minimize(optimizer: Any, loss: Any, variables: Sequence[Any] | None, global_step: Any) -> tf.Operation:
+    """The training step of a Keras optimizer, inside or outside of a `model_fn`; see `optimizers.keras_train_op`."""
+    trace = active_trace()
+    if trace is not None:
+        return keras_train_op(trace, optimizer, loss, variables, global_step)
+    with keras_in_model_fn(ModeKeys.TRAIN) as trace:
+        return keras_train_op(trace, optimizer, loss, variables, global_step)

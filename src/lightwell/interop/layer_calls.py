@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.interop import doors
+from lightwell.interop.outside import eager_tensors_as_constants, raise_if_eager
 from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, OpenCall, active_trace
 from lightwell.interop.variables import ensure_created
@@ -22,7 +23,19 @@ from lightwell.layers.record import record_call
 def patch_layers(keras: Any, patches: Patches) -> None:
     """Lets the layers of Keras 3 follow the active trace."""
     patches.wrap(keras.layers.Layer, "__call__", functools.partial(_wrapped_call, keras.KerasTensor))
+    patches.wrap(keras.layers.Layer, "__init__", _wrapped_init)
     patches.wrap(keras.layers.Layer, "add_loss", _wrapped_add_loss)
+
+
+def _wrapped_init(original: Any) -> Any:
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        trace = active_trace()
+        if trace is not None:
+            trace.names.made_here.add(id(self))
+        original(self, *args, **kwargs)
+
+    return init
 
 
 def _wrapped_call(symbolic: type, original: Any) -> Any:
@@ -38,22 +51,32 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
 
 def _call(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     around = trace.open_calls[-1] if trace.open_calls else None
-    path = trace.names.path_of(layer, around.path if around else None)
+    path = trace.names.path_of(layer, around.layer if around else None)
     training = _given_training(layer, args, kwargs)
     if training is None:
         training = around.training if around else trace.is_training
         if "training" in _parameters(layer):
             kwargs = {**kwargs, "training": training}
-    trace.open_calls.append(OpenCall(layer, path, training))
+    trace.open_calls.append(OpenCall(layer, path, training, _calls_in_a_loop(layer) or bool(around and around.in_loop)))
     try:
-        outputs = original(layer, *args, **kwargs)
+        with eager_tensors_as_constants(layer):
+            outputs = original(layer, *args, **kwargs)
         for weight in layer.weights:
             ensure_created(trace, weight)
+    except RuntimeError as error:
+        raise_if_eager(error, layer)
+        raise
     finally:
         trace.open_calls.pop()
     _penalise_weights(trace, layer, path)
-    _record(trace, layer, path, args, kwargs, outputs)
+    if not (around and around.in_loop):
+        _record(trace, layer, path, args, kwargs, outputs)
     return outputs
+
+
+def _calls_in_a_loop(layer: Any) -> bool:
+    """Whether a recurrent layer runs its cell in a loop; Keras calls the cell once outside of it, to learn shapes."""
+    return hasattr(layer, "cell") and not getattr(layer, "unroll", False)
 
 
 def _parameters(layer: Any) -> Any:

@@ -1,7 +1,9 @@
 """Names of Keras layers in one graph: readable, unique, the same in every mode and process.
 
-Owns `LayerNames`. A layer gets its path at its first call on real tensors: the paths of the layers around it joined by
+Owns `LayerNames`. A layer gets its path at its first call on real tensors: the names of the layers around it joined by
 `/`, below the name scope of the graph that the outermost one was called in. Variables are named after the path.
+A layer made outside of `model_fn` and named by Keras has a number that depends on what the program made before; it is
+numbered anew.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.interop import doors
+
 _v1 = tf.compat.v1
 
 
@@ -18,33 +22,46 @@ class LayerNames:
     """The paths given so far in one graph."""
 
     def __init__(self, graph: tf.Graph) -> None:
+        self.made_here: set[int] = set()
+        self.variables: set[str] = set()
         self._graph = graph
         self._layers: dict[int, tuple[Any, str]] = {}  # the layer is kept so that its id stays its own
         self._taken: set[str] = set()
 
-    def path_of(self, layer: Any, parent: str | None) -> str:
-        """The layer's path; `parent` is the path of the layer that calls it, None for an outermost call."""
+    def path_of(self, layer: Any, parent: Any = None) -> str:
+        """The layer's path; `parent` is the layer that calls it, None for an outermost call."""
         known = self._layers.get(id(layer))
         if known is not None:
             return known[1]
-        path = self._claim_outermost(layer.name) if parent is None else self._claim(f"{parent}/{layer.name}")
+        path = self._below(parent, layer) if parent is not None else self._outermost(layer)
+        self._taken.add(path)
         self._layers[id(layer)] = (layer, path)
         return path
 
     def unique_variable(self, name: str) -> str:
-        """`name`, numbered if an operation of the graph has it already."""
-        return _first_free(name, self._is_operation)
+        """`name`, numbered if an operation of the graph has it already; the name is taken from now on."""
+        name = _first_free(name, self._is_operation)
+        self.variables.add(name)
+        return name
 
-    def _claim_outermost(self, name: str) -> str:
-        scope = self._scope()
+    def _outermost(self, layer: Any) -> str:
+        scope, name = self._scope(), self._own_name(layer)
         if scope == _v1.get_variable_scope().name:
             name = self._reserve_variable_scope(name)
-        return self._claim(f"{scope}/{name}" if scope else name)
+        return _first_free(f"{scope}/{name}" if scope else name, self._is_taken_at_the_top)
 
-    def _claim(self, path: str) -> str:
-        path = _first_free(path, self._is_taken)
-        self._taken.add(path)
-        return path
+    def _below(self, parent: Any, layer: Any) -> str:
+        """Below the parent; where Keras built the two together, with what it put between them."""
+        between = doors.keras_path(layer).rpartition("/")[0].removeprefix(doors.keras_path(parent))
+        if not between.startswith("/"):
+            between = ""
+        path = f"{self.path_of(parent)}{between}/{self._own_name(layer)}"
+        return _first_free(path, self._taken.__contains__)
+
+    def _own_name(self, layer: Any) -> str:
+        automatic = doors.automatic_name(layer)
+        is_automatic = re.fullmatch(rf"{re.escape(automatic)}(_\d+)?", layer.name)
+        return automatic if is_automatic and id(layer) not in self.made_here else str(layer.name)
 
     def _scope(self) -> str:
         if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own
@@ -61,11 +78,12 @@ class LayerNames:
         with _v1.variable_scope(None, default_name=_unnumbered(name), auxiliary_name_scope=False) as scope:
             return str(scope.name).rpartition("/")[2]
 
-    def _is_taken(self, path: str) -> bool:
+    def _is_taken_at_the_top(self, path: str) -> bool:
+        """Variables that layers of other kinds made count too."""
         if path in self._taken:
             return True
-        variables = self._graph.get_collection(_v1.GraphKeys.GLOBAL_VARIABLES)
-        return any(variable.name.startswith(f"{path}/") for variable in variables)
+        names = (variable.op.name for variable in self._graph.get_collection(_v1.GraphKeys.GLOBAL_VARIABLES))
+        return any(name.startswith(f"{path}/") and name not in self.variables for name in names)
 
     def _is_operation(self, name: str) -> bool:
         try:

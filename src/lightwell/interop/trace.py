@@ -28,11 +28,13 @@ class OpenCall:
         layer: the layer.
         path: its path in this graph.
         training: what it and the layers below it take for `training` when nobody says.
+        in_loop: whether the layers below it work in a loop, where their values cannot be fetched.
     """
 
     layer: Any
     path: str
     training: Any
+    in_loop: bool = False
 
 
 @dataclass(eq=False)
@@ -43,16 +45,19 @@ class KerasTrace:
         graph: the graph that is built.
         mode: a `ModeKeys` value.
         updates: operations that keep state up to date (moving statistics); they belong to each training step.
+        updaters: for each of them, the layers (by id) that were being called when it was made.
         old_names: variable name to the name that TensorFlow 2.15 gave it, where the two differ.
     """
 
     graph: tf.Graph
     mode: str
     updates: list[Any] = field(default_factory=list)
+    updaters: list[frozenset[int]] = field(default_factory=list)
     old_names: dict[str, str] = field(default_factory=dict)
     open_calls: list[OpenCall] = field(default_factory=list)
     names: LayerNames = field(init=False)
     reads_in_order: bool = True
+    is_optimizing: bool = False
     # Keras variables compare element by element, so all of these go by id; the objects are kept to keep the id.
     created: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     assigned: dict[int, list[Any]] = field(default_factory=dict)
@@ -74,6 +79,20 @@ class KerasTrace:
         """Whether operations created now are the graph's own, and not those of a loop's or a function's body."""
         return _v1.get_default_graph() is self.graph
 
+    @property
+    def is_inside_keras(self) -> bool:
+        """Whether Keras' code, or a layer's own, is running."""
+        return bool(self.open_calls) or self.is_optimizing
+
+    @contextlib.contextmanager
+    def optimizing(self) -> Iterator[None]:
+        """Inside the block an optimizer's code is running."""
+        self.is_optimizing = True
+        try:
+            yield
+        finally:
+            self.is_optimizing = False
+
     def holds(self, tensor: Any) -> bool:
         """Whether a tensor can be fetched from the graph."""
         return getattr(tensor, "graph", None) is self.graph
@@ -82,6 +101,7 @@ class KerasTrace:
         """Makes an operation part of each training step; old code finds it in `UPDATE_OPS` too."""
         if self.is_training and not any(operation is known for known in self.updates):
             self.updates.append(operation)
+            self.updaters.append(frozenset(id(call.layer) for call in self.open_calls))
             collect(_v1.GraphKeys.UPDATE_OPS, operation)
 
     def add_penalty(self, tensor: Any) -> None:

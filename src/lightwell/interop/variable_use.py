@@ -15,7 +15,7 @@ from lightwell.interop.variables import (
     ensure_created,
     is_created,
     is_local,
-    is_of_metric,
+    is_session_state,
     origin_of,
     set_origin,
 )
@@ -45,7 +45,7 @@ def _wrapped_init(keras: Any, original: Any) -> Any:
             initializer = as_initializer(initializer)
         with keras.StatelessScope():  # where Keras makes no TensorFlow variable
             original(self, initializer, shape, dtype, *args, **kwargs)
-        set_origin(self, initializer, is_local=is_of_metric(self))
+        set_origin(self, initializer, is_local=is_session_state(self))
 
     return init
 

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
-from lightwell.interop.initial_values import eager_array, fixed, seeded
+from lightwell.interop.initial_values import fixed, outside_the_graph, seeded
 from lightwell.interop.trace import KerasTrace
 
 _v1 = tf.compat.v1
@@ -30,10 +30,12 @@ class Origin:
     Attributes:
         initializer: called with shape and dtype.
         is_local: whether each session starts it anew, instead of restoring it from the checkpoint.
+        name: its name in the graph, where that is not the path of its layer.
     """
 
     initializer: Any
     is_local: bool
+    name: str | None = None
 
 
 def origin_of(variable: Any) -> Origin | None:
@@ -41,9 +43,9 @@ def origin_of(variable: Any) -> Origin | None:
     return getattr(variable, _ORIGIN, None)
 
 
-def set_origin(variable: Any, initializer: Any, *, is_local: bool) -> None:
+def set_origin(variable: Any, initializer: Any, *, is_local: bool, name: str | None = None) -> None:
     """Decides how the variable starts when it is created."""
-    setattr(variable, _ORIGIN, Origin(initializer, is_local))
+    setattr(variable, _ORIGIN, Origin(initializer, is_local, name))
 
 
 def as_initializer(value: Any, dtype: Any = None) -> Any:
@@ -57,11 +59,12 @@ def as_initializer(value: Any, dtype: Any = None) -> Any:
 def is_local(variable: Any) -> bool:
     """Whether each session starts the variable anew: so do the variables of metrics."""
     origin = origin_of(variable)
-    return origin.is_local if origin is not None else is_of_metric(variable)
+    return origin.is_local if origin is not None else is_session_state(variable)
 
 
-def is_of_metric(variable: Any) -> bool:
-    return getattr(variable, "synchronization", None) == "on_read"
+def is_session_state(variable: Any) -> bool:
+    """Whether it is a metric's variable, or the state that a stateful recurrent layer carries to the next batch."""
+    return getattr(variable, "synchronization", None) == "on_read" or variable.name == "rnn_state"
 
 
 def is_created(trace: KerasTrace, variable: Any) -> bool:
@@ -130,7 +133,10 @@ def _owner_path(variable: Any) -> str:
 
 
 def _name_of(trace: KerasTrace, variable: Any) -> str:
-    """The path of the innermost open layer that owns the variable, and the rest of Keras' own path."""
+    """A name decided before, or: the path of the innermost open layer that owns it, and the rest of Keras' own path."""
+    origin = origin_of(variable)
+    if origin is not None and origin.name is not None:
+        return origin.name
     for call in reversed(trace.open_calls):
         prefix = doors.keras_path(call.layer) + "/"
         if variable.path.startswith(prefix):
@@ -148,7 +154,7 @@ def _initial_value(trace: KerasTrace, variable: Any, name: str) -> Any:
             f"model_fn uses the Keras variable {variable.path!r}, which belongs to another graph; its value cannot be "
             "read here. Create the layer inside model_fn, or outside of any graph."
         )
-    return functools.partial(fixed, eager_array(held), dtype)
+    return functools.partial(fixed, outside_the_graph(held.numpy), dtype)
 
 
 def _remember_old_name(trace: KerasTrace, variable: Any, name: str) -> None:

@@ -1,0 +1,37 @@
+"""`tensor == 0` in Keras code compares values, as it does everywhere else in TensorFlow 2.
+
+In a graph that a session drives TensorFlow compares tensors by identity, so that `x == 0` is plain `False`: a mask
+that is never set, a branch that is never taken. Code of a `model_fn` keeps that meaning; code of Keras layers and
+optimizers, written for the other one, does not meet it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.interop.patches import Patches
+from lightwell.interop.trace import active_trace
+
+
+def patch_equality(patches: Patches) -> None:
+    """Lets tensors compare by value inside Keras code of the active trace."""
+    patches.wrap(tf.Tensor, "__eq__", functools.partial(_by_value, tf.equal))
+    patches.wrap(tf.Tensor, "__ne__", functools.partial(_by_value, tf.not_equal))
+
+
+def _by_value(compare: Callable[[Any, Any], Any], original: Any) -> Any:
+    @functools.wraps(original)
+    def compared(self: Any, other: Any) -> Any:
+        trace = active_trace()
+        if trace is None or not trace.is_inside_keras or other is None or self is other:
+            return original(self, other)
+        try:
+            return compare(self, other)
+        except (TypeError, ValueError):  # not comparable by value
+            return original(self, other)
+
+    return compared

@@ -1,0 +1,93 @@
+"""Methods that Keras had before version 3, for a `model_fn` written for it: there as long as `model_fn` runs.
+
+The way TensorFlow's guides showed to use Keras in an Estimator:
+
+    optimizer.iterations = tf.compat.v1.train.get_or_create_global_step()
+    losses = model.get_losses_for(None) + model.get_losses_for(features)
+    updates = model.get_updates_for(None) + model.get_updates_for(features)
+    train_op = optimizer.get_updates(loss, model.trainable_variables)[0]
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.interop import doors
+from lightwell.interop.optimizers import apply_keras_gradients, count_in, keras_train_op
+from lightwell.interop.patches import Patches
+from lightwell.interop.trace import active_trace
+from lightwell.interop.variables import is_created
+
+
+def patch_old_calls(keras: Any, patches: Patches) -> None:
+    """Adds to the layers and optimizers of Keras 3 what a `model_fn` of earlier years calls."""
+    layer, optimizer = keras.layers.Layer, keras.optimizers.Optimizer
+    patches.put(layer, "updates", property(_updates))
+    patches.put(layer, "get_updates_for", _get_updates_for)
+    patches.put(layer, "get_losses_for", _get_losses_for)
+    patches.put(optimizer, "iterations", property(optimizer.iterations.fget, _set_iterations))
+    patches.put(optimizer, "get_updates", _get_updates)
+    patches.put(optimizer, "minimize", _minimize)
+    patches.wrap(optimizer, "apply_gradients", _wrapped_apply_gradients)
+
+
+def _updates(layer: Any) -> list[Any]:
+    trace = active_trace()
+    if trace is None:
+        return []
+    return [update for update, layers in zip(trace.updates, trace.updaters, strict=True) if id(layer) in layers]
+
+
+def _get_updates_for(layer: Any, inputs: Any) -> list[Any]:
+    """All updates of Keras 3 layers come from calls, so none is there for `None`."""
+    return [] if inputs is None else _updates(layer)
+
+
+def _get_losses_for(layer: Any, inputs: Any) -> list[Any]:
+    """For `None` the regularisation of weights, for inputs the losses that calls added."""
+    weights = [weight for weight in layer.trainable_weights if weight.regularizer is not None]
+    if inputs is None:
+        return [weight.regularizer(weight) for weight in weights]
+    return list(layer.losses[: len(layer.losses) - len(weights)])
+
+
+def _set_iterations(optimizer: Any, variable: Any) -> None:
+    if active_trace() is None:
+        raise AttributeError("property 'iterations' has no setter")
+    count_in(optimizer, variable)
+
+
+def _get_updates(optimizer: Any, loss: Any, params: Any) -> list[Any]:
+    """A list whose first operation makes the step."""
+    trace = active_trace()
+    return [] if trace is None else [keras_train_op(trace, optimizer, loss, params, None)]
+
+
+def _minimize(optimizer: Any, loss: Any, var_list: Any = None, global_step: Any = None) -> Any:
+    """The operation that makes a step and counts it: in the given global step, or else in the graph's."""
+    trace = active_trace()
+    if trace is None:
+        raise AttributeError(f"{type(optimizer).__name__!r} object has no attribute 'minimize'")
+    if global_step is None and not _counts_already(optimizer):
+        global_step = tf.compat.v1.train.get_global_step()
+    return keras_train_op(trace, optimizer, loss, var_list, global_step)
+
+
+def _counts_already(optimizer: Any) -> bool:
+    trace = active_trace()
+    return trace is not None and is_created(trace, doors.iterations(optimizer))
+
+
+def _wrapped_apply_gradients(original: Any) -> Any:
+    @functools.wraps(original)
+    def apply_gradients(self: Any, grads_and_vars: Iterable[tuple[Any, Any]], *args: Any, **kwargs: Any) -> Any:
+        trace = active_trace()
+        if trace is None or not trace.is_outside_functions:
+            return original(self, grads_and_vars, *args, **kwargs)
+        return apply_keras_gradients(trace, self, grads_and_vars)
+
+    return apply_gradients

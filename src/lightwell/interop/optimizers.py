@@ -1,0 +1,182 @@
+"""Keras 3 optimizers in a model's graph: one operation that makes a training step and counts it.
+
+The update runs as one function, because in there TensorFlow keeps the order of reads and assignments that Keras' code
+counts on. The optimizer's state is saved: slots below the variable they serve (`dense/kernel/adam/velocity`), the rest
+below `optimizer/`. The learning rate is a setting and not saved: a new value in the program takes effect on resuming.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import ModelFnError
+from lightwell.interop import doors
+from lightwell.interop.initial_values import outside_the_graph
+from lightwell.interop.patches import Patches
+from lightwell.interop.trace import KerasTrace, active_trace, collect
+from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
+
+LEARNING_RATES = "lightwell/learning_rate"
+_v1 = tf.compat.v1
+
+
+def patch_optimizers(keras: Any, patches: Patches) -> None:
+    """Lets the optimizers of Keras 3 name their slots after the variables they serve."""
+    patches.wrap(keras.optimizers.Optimizer, "add_variable_from_reference", _wrapped_add_slot)
+
+
+def _wrapped_add_slot(original: Any) -> Any:
+    @functools.wraps(original)
+    def add_slot(self: Any, reference_variable: Any, name: Any = None, *args: Any, **kwargs: Any) -> Any:
+        slot = original(self, reference_variable, name, *args, **kwargs)
+        trace = active_trace()
+        if trace is not None:
+            served, origin = _tf_variable(trace, reference_variable).op.name, origin_of(slot)
+            if origin is not None:
+                set_origin(slot, origin.initializer, is_local=False, name=f"{served}/{self.name}/{name or 'var'}")
+        return slot
+
+    return add_slot
+
+
+def keras_train_op(
+    trace: KerasTrace, optimizer: Any, loss: Any, variables: Sequence[Any] | None, global_step: Any
+) -> tf.Operation:
+    """The operation that computes the gradients of `loss`, updates `variables` and counts `global_step`.
+
+    Args:
+        trace: the trace of this graph.
+        optimizer: a Keras 3 optimizer; one from outside `model_fn` is copied.
+        loss: a scalar tensor.
+        variables: what to train; None for all trainable variables of the graph.
+        global_step: the variable to count in, or None to count in a variable of the optimizer's own.
+
+    Raises:
+        ModelFnError: there is nothing to train, or the optimizer cannot be used in this graph.
+    """
+    if variables is None:
+        variables = trace.graph.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES)
+    with tf.name_scope(f"{optimizer.name}/"):
+        pairs = _connected(loss, [_tf_variable(trace, variable) for variable in variables], optimizer.name)
+    targets = [variable for _, variable in pairs]
+    optimizer = _prepared(trace, optimizer, targets, global_step)
+    with tf.name_scope(f"{optimizer.name}/"):
+        scaled = optimizer.scale_loss(loss)
+        gradients = [gradient for gradient, _ in pairs] if scaled is loss else tf.gradients(scaled, targets)
+    return _update(trace, optimizer, gradients, targets, global_step)
+
+
+def apply_keras_gradients(trace: KerasTrace, optimizer: Any, pairs: Iterable[tuple[Any, Any]]) -> tf.Operation:
+    """The operation that updates variables by gradients the user computed: (gradient, variable) pairs."""
+    known = [(gradient, _tf_variable(trace, variable)) for gradient, variable in pairs if gradient is not None]
+    targets = [variable for _, variable in known]
+    optimizer = _prepared(trace, optimizer, targets, None)
+    return _update(trace, optimizer, [gradient for gradient, _ in known], targets, None)
+
+
+def _connected(loss: Any, targets: list[Any], optimizer_name: str) -> list[tuple[Any, Any]]:
+    """(gradient, variable) of what the loss depends on; as with a v1 optimizer, the others are left alone."""
+    gradients = tf.gradients(loss, targets) if targets else []
+    connected = [pair for pair in zip(gradients, targets, strict=True) if pair[0] is not None]
+    if not connected:
+        raise ModelFnError(
+            f"minimize: the loss {loss.name!r} depends on none of the variables "
+            f"{[variable.op.name for variable in targets]}, so {optimizer_name!r} has nothing to train. Compute the "
+            "loss from the outputs of trainable layers."
+        )
+    return connected
+
+
+def _prepared(trace: KerasTrace, optimizer: Any, targets: list[Any], global_step: Any) -> Any:
+    """The optimizer, or its copy in this graph, with its variables created: the update may not create any."""
+    optimizer = _of_this_graph(trace, optimizer)
+    optimizer.build([_keras_variable(trace, variable) for variable in targets])
+    for part in _parts(optimizer):
+        for variable in part.variables:
+            origin = origin_of(variable)
+            if origin is not None and origin.name is None:
+                name = f"optimizer/{part.name}/{variable.name}"
+                set_origin(variable, origin.initializer, is_local=variable.name == "learning_rate", name=name)
+    if _counts_in(optimizer, global_step):
+        count_in(optimizer, global_step)
+    for variable in _used_variables(optimizer):
+        ensure_created(trace, variable)
+    return optimizer
+
+
+def count_in(optimizer: Any, global_step: Any) -> None:
+    """Lets the optimizer count its updates in the global step, which schedules of the learning rate then follow."""
+    doors.hold_value(doors.iterations(optimizer), global_step)
+
+
+def _of_this_graph(trace: KerasTrace, optimizer: Any) -> Any:
+    if optimizer.built and all(is_created(trace, variable) for variable in _used_variables(optimizer)):
+        raise ModelFnError(
+            f"The Keras optimizer {optimizer.name!r} makes two updates in one model_fn; TensorFlow would run them in "
+            "any order. Add the losses up, or create an optimizer for each."
+        )
+    if not optimizer.built and all(origin_of(v) or is_created(trace, v) for v in optimizer.variables):
+        return optimizer
+    try:
+        config = outside_the_graph(optimizer.get_config)
+    except Exception as error:
+        raise ModelFnError(
+            f"minimize: the optimizer {optimizer.name!r} was made for another graph and cannot be copied "
+            f"({type(error).__name__}: {error}). Create it inside model_fn."
+        ) from error
+    return type(optimizer).from_config(config)
+
+
+def _used_variables(optimizer: Any) -> list[Any]:
+    """All variables but the count and the rate of an optimizer that wraps another: it has them and uses neither."""
+    idle = ("iteration", "learning_rate") if len(_parts(optimizer)) > 1 else ()
+    inner = {id(variable) for part in _parts(optimizer)[:-1] for variable in part.variables}
+    return [v for v in optimizer.variables if id(v) in inner or v.name not in idle]
+
+
+def _parts(optimizer: Any) -> list[Any]:
+    """The optimizer and what it wraps, innermost first."""
+    inner = getattr(optimizer, "inner_optimizer", None)
+    return [optimizer] if inner is None else [*_parts(inner), optimizer]
+
+
+def _counts_in(optimizer: Any, global_step: Any) -> bool:
+    """Whether the global step takes the place of the optimizer's own count; a wrapper skips steps, so it keeps both."""
+    return global_step is not None and len(_parts(optimizer)) == 1
+
+
+def _update(
+    trace: KerasTrace, optimizer: Any, gradients: list[Any], targets: list[Any], global_step: Any
+) -> tf.Operation:
+    trained = [_keras_variable(trace, variable) for variable in targets]
+    left_to_count = None if _counts_in(optimizer, global_step) else global_step
+
+    def update(given: list[Any]) -> Any:
+        with trace.optimizing():
+            optimizer.apply(given, trained)
+        if left_to_count is not None:
+            left_to_count.assign_add(1)
+        return tf.constant(0)
+
+    with tf.name_scope(f"{optimizer.name}/"):
+        with contextlib.suppress(AttributeError):  # several optimizers in one have no rate to tell
+            collect(LEARNING_RATES, tf.identity(optimizer.learning_rate, name="learning_rate"))
+        with tf.control_dependencies([tf.function(update, autograph=False)(gradients)]):
+            return tf.no_op(name="update")
+
+
+def _tf_variable(trace: KerasTrace, variable: Any) -> Any:
+    if isinstance(variable, tf.Variable):
+        return variable
+    ensure_created(trace, variable)
+    return doors.held_value(variable)
+
+
+def _keras_variable(trace: KerasTrace, variable: Any) -> Any:
+    """The Keras variable that stands for a TensorFlow variable, for its constraint; or the TensorFlow variable."""
+    return trace.created.get(id(variable), (None, variable))[1]

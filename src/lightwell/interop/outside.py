@@ -1,0 +1,46 @@
+"""Layers made outside of `model_fn`: what they hold besides variables.
+
+A layer may keep eager tensors (an adapted `Normalization` keeps its mean); in a graph they are constants. Lookup tables
+made outside have no counterpart in the graph, which is said in a sentence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import ModelFnError
+from lightwell.interop.initial_values import fixed
+
+
+@contextlib.contextmanager
+def eager_tensors_as_constants(layer: Any) -> Iterator[None]:
+    """Replaces the eager tensors among a layer's attributes by constants of the default graph inside the block."""
+    kept = {name: value for name, value in vars(layer).items() if _is_eager(value)}
+    for name, value in kept.items():
+        vars(layer)[name] = fixed(value.numpy(), value.dtype)
+    try:
+        yield
+    finally:
+        vars(layer).update(kept)
+
+
+def raise_if_eager(error: RuntimeError, layer: Any) -> None:
+    """Says what to do if TensorFlow refused something that lives outside of the graph.
+
+    Raises:
+        ModelFnError: it did.
+    """
+    if "EagerTensor" in str(error) and not isinstance(error, ModelFnError):
+        raise ModelFnError(
+            f"model_fn called the {type(layer).__name__} layer {layer.name!r}, which holds a tensor or a lookup table "
+            "that was made outside of model_fn and cannot enter its graph. Create the layer inside model_fn, for "
+            "example with vocabulary=... from layer.get_vocabulary()."
+        ) from error
+
+
+def _is_eager(value: Any) -> bool:
+    return isinstance(value, tf.Tensor) and hasattr(value, "numpy") and value.dtype not in (tf.resource, tf.variant)
