@@ -66,6 +66,22 @@ def test_an_array_read_without_an_iterator_becomes_a_constant(tmp_path: Path) ->
     np.testing.assert_array_equal(next(rows)["x"], ROWS[0])
 
 
+def test_a_large_constant_is_fed_when_a_dataset_is_made_of_it() -> None:
+    large = np.zeros([600, 600], np.float32)
+    with tf.Graph().as_default() as graph, arrays_fed(graph) as fed:
+        tf.data.Dataset.from_tensor_slices(tf.constant(large))
+        tf.data.Dataset.from_tensor_slices(v1.convert_to_tensor(large))
+        tf.constant(large[:10])
+    assert len(fed.arrays) == 2
+    assert constant_bytes(graph) < 50_000
+
+
+def test_a_large_constant_that_is_the_batch_itself_stays_one(tmp_path: Path) -> None:
+    large = np.ones([600, 600], np.float32)
+    rows = lw.Estimator(model_fn, tmp_path).predict(lambda: {"x": tf.constant(large)})
+    assert next(rows)["x"].sum() == 600
+
+
 def test_strings_are_fed_too(tmp_path: Path) -> None:
     def echo(features: Any, mode: str) -> Any:
         v1.get_variable("unused", [], initializer=tf.ones_initializer())

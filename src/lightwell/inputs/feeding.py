@@ -1,7 +1,7 @@
 """Data stays out of the graph: arrays that `input_fn` makes datasets of are fed when the iterator is initialised.
 
 `Dataset.from_tensor_slices(arrays)` writes the arrays into the graph as constants; a graph is limited to 2 GB, is
-copied, optimised and written to disk. While `input_fn` runs, the two functions that take arrays are wrapped: each
+copied, optimised and written to disk. While `input_fn` runs, the functions that take arrays are wrapped: each
 array becomes a placeholder and is remembered as its feed. Afterwards the functions are put back.
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+
+_LARGE_CONSTANT = 1 << 20
 
 
 @dataclass(eq=False)
@@ -49,6 +51,10 @@ def arrays_fed(graph: tf.Graph) -> Iterator[ArrayFeeds]:
         # A one-shot iterator cannot depend on a fed value. It is made by a function, or by a method.
         for owner in (tf.compat.v1.data, tf.compat.v1.data.Dataset):
             wrap(owner, "make_one_shot_iterator", _initializable_in(graph, owner.make_one_shot_iterator))
+        # A large array may be made a tensor first and a dataset of that.
+        for owner in (tf, tf.compat.v1):
+            for name in ("constant", "convert_to_tensor"):
+                wrap(owner, name, _feeding_large(getattr(owner, name), graph, feeds))
         yield feeds
     finally:
         for owner, name, original in reversed(wrapped):
@@ -63,6 +69,17 @@ def _feeding(original: Callable[..., Any], graph: tf.Graph, feeds: ArrayFeeds, n
 
     with_placeholders.__doc__ = original.__doc__
     return with_placeholders
+
+
+def _feeding_large(original: Callable[..., Any], graph: tf.Graph, feeds: ArrayFeeds) -> Callable[..., Any]:
+    def with_placeholder(value: Any, *args: Any, **kwargs: Any) -> Any:
+        is_large = isinstance(value, np.ndarray) and value.nbytes > _LARGE_CONSTANT and not args and not kwargs
+        if is_large and _as_array(value) is not None and tf.compat.v1.get_default_graph() is graph:
+            return feeds.add(value, value.shape)
+        return original(value, *args, **kwargs)
+
+    with_placeholder.__doc__ = original.__doc__
+    return with_placeholder
 
 
 def _replaced(structure: Any, feeds: ArrayFeeds, rows: bool) -> Any:
