@@ -27,7 +27,7 @@ def explain_nan(program: Program, session: Any, model_dir: str) -> str:
         said = f"Weights are no longer finite: {', '.join(bad_weights[:5])}{' …' if len(bad_weights) > 5 else ''}."
         found = _forward_from_checkpoint(program, session, model_dir)
         return f"{said} {found}" if found else f"{said} A lower learning rate or clipped gradients may help."
-    except tf.errors.OpError as error:
+    except (tf.errors.OpError, ValueError, TypeError, RuntimeError) as error:  # the NaN is the news, not this
         return f"(Looking for the first bad tensor failed: {type(error).__name__}.)"
 
 
@@ -86,6 +86,7 @@ def _forward_tensors(program: Program) -> list[Any]:
         tensor
         for op in program.graph.get_operations()
         if op.name in needed and (op.type == "IteratorGetNext" or op.type not in _NEVER_ASKED)
+        if program.graph.is_fetchable(op)  # the inside of a loop or a conditional is not
         for tensor in op.outputs
         if tensor.dtype.is_floating
     ]
