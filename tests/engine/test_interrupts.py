@@ -1,0 +1,51 @@
+"""SIGTERM during a block of code; the process itself is sent one in tests/stories."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from lightwell.engine.interrupts import Terminated, sigterm_raises
+
+
+@pytest.fixture(autouse=True)
+def default_handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_it_becomes_an_exception_and_the_handler_is_put_back() -> None:
+    with pytest.raises(Terminated), sigterm_raises():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_no_except_exception_swallows_it() -> None:
+    assert issubclass(Terminated, BaseException)
+    assert not issubclass(Terminated, Exception)
+
+
+def test_a_handler_of_the_programs_own_is_kept() -> None:
+    heard: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    with sigterm_raises():
+        signal.raise_signal(signal.SIGTERM)
+    assert heard == [signal.SIGTERM]
+
+
+def test_other_threads_may_train_too() -> None:
+    done: list[Any] = []
+
+    def work() -> None:
+        with sigterm_raises():
+            done.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [signal.SIG_DFL]
