@@ -1,7 +1,7 @@
 """The catalogue of a program: every value it has, by path.
 
-Takes a built `Program`, gives `Entry` values. Nothing is added to the graph here; gradients and updates are made by
-`derived.py` when somebody asks for them.
+Takes a built `Program`, gives `Entry` values. Nothing is added to the graph here; gradients are made by `derived.py`
+when somebody asks for them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tensorflow as tf
 from lightwell.engine.program import Program
 from lightwell.keys import ModeKeys
 from lightwell.layers.record import LayerCall
-from lightwell.sight.optimizer_state import learning_rate_of, split_variables
+from lightwell.sight.optimizer_state import learning_rates, split_variables
 
 # Sections whose values have one row per example, so that they can be cut along the batch.
 _BY_EXAMPLE = frozenset(["features", "labels", "layers", "predictions", "collections", "tensors"])
@@ -24,7 +24,11 @@ SECTIONS = (
     "features labels layers weights slots gradients updates predictions loss metrics learning_rate global_step "
     "collections tensors timing"
 ).split()
+# Sections that hold what `input_fn` or `model_fn` gave as a structure: a name inside it means all that is below.
+STRUCTURES = frozenset(["features", "labels", "predictions"])
 TIMING = ("timing/step", "timing/examples_per_second")
+_HANDLES = (tf.resource, tf.variant)  # types of what stands for something else and cannot be read
+_OWN_SCOPE = "lightwell/"  # ops that Lightwell added to the graph are no part of the model
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,7 @@ class Entry:
         section: the first part of the path.
         tensor: the symbolic value; None where it has still to be made (gradients, updates) or is measured (timing).
         call: for a layer's output or input, the call it belongs to.
+        is_input: whether it is what a layer was called with, or the gradient of that.
         source: for a gradient or an update, the entry it is of.
     """
 
@@ -43,6 +48,7 @@ class Entry:
     section: str
     tensor: Any = None
     call: LayerCall | None = None
+    is_input: bool = False
     source: Entry | None = None
 
     @property
@@ -83,11 +89,11 @@ class Catalogue:
             "predictions": functools.cache(lambda: _structure("predictions", program.spec.predictions)),
             "loss": functools.cache(lambda: _single("loss", program.spec.loss)),
             "metrics": functools.cache(self._metrics),
-            "learning_rate": functools.cache(lambda: _single("learning_rate", learning_rate_of(program))),
+            "learning_rate": functools.cache(lambda: _entries("learning_rate", learning_rates(program))),
             "global_step": functools.cache(lambda: _single("global_step", program.step_after, program.global_step)),
             "collections": functools.cache(lambda: _collections(program.graph)),
             "tensors": functools.cache(lambda: _tensors(program.graph)),
-            "timing": functools.cache(lambda: {path: Entry(path, "timing") for path in TIMING}),
+            "timing": functools.cache(lambda: _entries("timing", dict.fromkeys(TIMING))),
         }
 
     @functools.cached_property
@@ -101,18 +107,17 @@ class Catalogue:
         sources = [entry for entry in self.section("weights").values() if id(entry.tensor) in trainable]
         for name in ("layers", "features"):
             sources += [entry for entry in self.section(name).values() if _is_float(entry.tensor)]
-        return {f"gradients/{s.path}": Entry(f"gradients/{s.path}", "gradients", source=s) for s in sources}
+        return {entry.path: entry for entry in (_derived("gradients", source) for source in sources)}
 
     def _updates(self) -> dict[str, Entry]:
         if self.program.mode != ModeKeys.TRAIN:
             return {}
-        sources = self.section("weights").values()
-        return {f"updates/{s.path}": Entry(f"updates/{s.path}", "updates", source=s) for s in sources}
+        entries = (_derived("updates", source) for source in self.section("weights").values())
+        return {entry.path: entry for entry in entries}
 
     def _metrics(self) -> dict[str, Entry]:
         values = {} if self.program.evaluation is None else self.program.evaluation.values
-        named = {f"metrics/{name}": tensor for name, tensor in values.items() if name != "global_step"}
-        return {path: Entry(path, "metrics", tensor) for path, tensor in named.items()}
+        return _entries("metrics", {f"metrics/{name}": one for name, one in values.items() if name != "global_step"})
 
 
 def _single(path: str, *candidates: Any) -> dict[str, Entry]:
@@ -120,11 +125,17 @@ def _single(path: str, *candidates: Any) -> dict[str, Entry]:
     return {} if tensor is None else {path: Entry(path, path, tensor)}
 
 
+def _derived(section: str, source: Entry) -> Entry:
+    return Entry(f"{section}/{source.path}", section, is_input=source.is_input, source=source)
+
+
+def _entries(section: str, tensors: Mapping[str, Any]) -> dict[str, Entry]:
+    return {path: Entry(path, section, tensor) for path, tensor in tensors.items()}
+
+
 def _structure(section: str, structure: Any) -> dict[str, Entry]:
     """Paths of a structure of tensors: keys and positions joined by `/`, a lone tensor under the section's name."""
-    if structure is None:
-        return {}
-    return {path: Entry(path, section, tensor) for path, tensor in _leaves(section, structure)}
+    return {} if structure is None else _entries(section, dict(_leaves(section, structure)))
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -136,7 +147,7 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, tuple | list):
         for index, part in enumerate(value):
             yield from _leaves(f"{path}/{index}", part)
-    elif value is not None:
+    elif tf.is_tensor(value):
         yield path, value
 
 
@@ -147,9 +158,10 @@ def _layers(program: Program) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for call in program.layers:
         base = f"layers/{call.name}" + (f":{call.call}" if calls_of[call.name] > 1 else "")
-        for path, tensor in (*_numbered(base, call.outputs), *_numbered(f"{base}/input", call.inputs)):
-            if tf.is_tensor(tensor) and path not in found:
-                found[path] = Entry(path, "layers", tensor, call)
+        for path, tensor in _numbered(base, call.outputs):
+            found.setdefault(path, Entry(path, "layers", tensor, call))
+        for path, tensor in _numbered(f"{base}/input", call.inputs):
+            found.setdefault(path, Entry(path, "layers", tensor, call, is_input=True))
     return found
 
 
@@ -160,28 +172,30 @@ def _numbered(path: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def _variables(section: str, variables: list[Any]) -> dict[str, Entry]:
-    paths = [(f"{section}/{variable.op.name}", variable) for variable in variables]
-    return {path: Entry(path, section, variable) for path, variable in paths}
+    return _entries(section, {f"{section}/{variable.op.name}": variable for variable in variables})
 
 
 def _collections(graph: tf.Graph) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
+    found: dict[str, Any] = {}
     for name in graph.get_all_collection_keys():
-        if not isinstance(name, str) or name.startswith("_"):
-            continue
-        members = [member for member in graph.get_collection(name) if tf.is_tensor(member)]
-        for path, tensor in _numbered(f"collections/{name}", members):
-            found[path] = Entry(path, "collections", tensor)
-    return found
+        if isinstance(name, str) and not name.startswith("_"):
+            found.update(_numbered(f"collections/{name}", _tensors_in(graph.get_collection(name))))
+    return _entries("collections", found)
+
+
+def _tensors_in(members: list[Any]) -> list[Any]:
+    """The tensors of a collection; variables have paths of their own, tables and iterators are no values."""
+    tensors = [member for member in members if tf.is_tensor(member) and not isinstance(member, tf.Variable)]
+    return [tensor for tensor in tensors if tensor.dtype not in _HANDLES]
 
 
 def _tensors(graph: tf.Graph) -> dict[str, Entry]:
     found = {}
     for op in graph.get_operations():
-        for tensor in op.outputs:
-            if graph.is_fetchable(tensor) and tensor.dtype not in (tf.resource, tf.variant):
-                found[f"tensors/{tensor.name}"] = Entry(f"tensors/{tensor.name}", "tensors", tensor)
-    return found
+        for tensor in () if op.name.startswith(_OWN_SCOPE) else op.outputs:
+            if graph.is_fetchable(tensor) and tensor.dtype not in _HANDLES:
+                found[f"tensors/{tensor.name}"] = tensor
+    return _entries("tensors", found)
 
 
 def _is_float(tensor: Any) -> bool:

@@ -1,68 +1,155 @@
-"""The nearest names to one that does not exist: what did the user mean?"""
+"""The nearest names to one that does not exist: what did the user mean?
+
+Slips of form are undone first (`Layers.Dense.kernel:0` is `weights/dense/kernel`), then letters are compared.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
-_SECTION_SLIPS = {
+# What people call a section, or a value that is its own section.
+_SLIPS = {
+    "activation": "layers",
+    "activations": "layers",
+    "collection": "collections",
     "feature": "features",
-    "label": "labels",
-    "layer": "layers",
-    "weight": "weights",
-    "variables": "weights",
-    "variable": "weights",
-    "params": "weights",
-    "parameters": "weights",
-    "slot": "slots",
+    "grad": "gradients",
     "gradient": "gradients",
     "grads": "gradients",
-    "grad": "gradients",
-    "update": "updates",
-    "prediction": "predictions",
+    "input": "features",
+    "inputs": "features",
+    "label": "labels",
+    "layer": "layers",
+    "losses": "loss",
+    "lr": "learning_rate",
+    "learningrate": "learning_rate",
     "metric": "metrics",
-    "collection": "collections",
+    "optimizer": "slots",
+    "parameters": "weights",
+    "params": "weights",
+    "prediction": "predictions",
+    "slot": "slots",
+    "step": "global_step",
+    "steps": "global_step",
+    "target": "labels",
+    "targets": "labels",
     "tensor": "tensors",
-    "activations": "layers",
-    "outputs": "layers",
+    "update": "updates",
+    "variable": "weights",
+    "variables": "weights",
+    "vars": "weights",
+    "weight": "weights",
 }
+_WEIGHT = re.compile(r"/(kernel|bias|gamma|beta|moving_\w+|embedding_weights|embeddings|recurrent_kernel|weights?)$")
+_EXACT, _ELSEWHERE, _BELOW = 4.0, 3.0, 2.0  # how sure a guess is; likeness of letters is at most 1
+_LEAST_LIKENESS = 0.6
 
 
-def nearest_paths(wanted: str, known: Iterable[str], most: int = 5) -> list[str]:
-    """The known paths that come nearest to `wanted`, best first."""
-    spellings = _spellings(wanted)
-    scored = [(max(_likeness(spelling, path) for spelling in spellings), path) for path in known]
-    good = sorted((pair for pair in scored if pair[0] >= 0.6), key=lambda pair: (-pair[0], len(pair[1]), pair[1]))
-    return [path for _, path in good[:most]]
+def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bool = False) -> list[str]:
+    """The known names that come nearest to `wanted`, best first.
+
+    Args:
+        wanted: what the user wrote.
+        known: the names there are, the more likely ones first.
+        most: how many to give.
+        globs: whether a glob may be suggested for a name that is the start of several.
+    """
+    names = list(known)
+    if not wanted.strip():
+        return []
+    meant = spellings(wanted)
+    scored = [(max(_score(rank, spelling, name) for rank, spelling in enumerate(meant)), name) for name in names]
+    best = max((score for score, _ in scored), default=0.0)
+    if best < _LEAST_LIKENESS:
+        return []
+    least = best - 0.9 if best >= _BELOW else max(_LEAST_LIKENESS, best - 0.2)
+    order = {name: place for place, name in enumerate(names)}
+    good = sorted((pair for pair in scored if pair[0] >= least), key=lambda pair: (-pair[0], order[pair[1]]))
+    found = [name for _, name in good]
+    if globs and best < _ELSEWHERE - 0.9 and len(found) > 1 and best >= _BELOW - 0.9:
+        found = [*_globs(meant, found), *found]
+    return found[:most]
 
 
-def _spellings(wanted: str) -> list[str]:
-    """What the user may have meant: the text itself, with slips of form undone."""
-    text = wanted.strip().strip("/").replace("\\", "/").replace(".", "/")
-    text = re.sub(r"/+", "/", text).lower()
+def spellings(wanted: str) -> list[str]:
+    """What the user may have meant, most likely first: the text with slips of form undone. Its case is kept."""
+    text = _plain(wanted)
     head, _, rest = text.partition("/")
     found = [text]
-    if head in _SECTION_SLIPS:
-        found.append(f"{_SECTION_SLIPS[head]}/{rest}" if rest else _SECTION_SLIPS[head])
+    slip = _SLIPS.get(head.lower(), head.lower())
+    found.append(f"{slip}/{rest}" if rest else slip)
     for spelling in list(found):
-        section, _, tail = spelling.partition("/")
-        if section == "layers" and re.search(r"/(kernel|bias|gamma|beta|moving_\w+|embedding\w*|weights)$", tail):
-            found.append(f"weights/{tail}")
-        found.append(re.sub(r"/(output|outputs|activation)$", "", spelling))
-        found.append(re.sub(r":0$", "", spelling))
+        found.append(re.sub(r"/(outputs?|activations?|value)$", "", spelling))
+        found.append(re.sub(r"/inputs$", "/input", spelling))
+        found.append(re.sub(r"(:0|\[0\])$", "", spelling))
+    found = [as_weight for spelling in found for as_weight in _as_weight(spelling)] + found
     return list(dict.fromkeys(found))
 
 
-def _likeness(spelling: str, path: str) -> float:
-    low = path.lower()
-    if spelling == low:
-        return 2.0
-    if low.endswith("/" + spelling):  # the section was left out
-        return 1.5 - 0.01 * low.count("/")
-    tail = spelling.partition("/")[2]
-    if tail and low.endswith("/" + tail):  # another section
-        return 1.2 if low.partition("/")[2] == tail else 1.1
-    whole = difflib.SequenceMatcher(None, spelling, low).ratio()
-    without = difflib.SequenceMatcher(None, spelling, low.partition("/")[2]).ratio() if "/" not in spelling else 0.0
-    return max(whole, without)
+def _plain(wanted: str) -> str:
+    """A path without what belongs to other notations: dots, quotes, calls, brackets around names."""
+    text = wanted.strip().replace("\\", "/")
+    text = re.sub(r"""\[\s*["']?([^\]"'\d][^\]"']*)["']?\s*\]""", r"/\1", text)  # features["age"], not lstm[0]
+    text = re.sub(r"^(\w+)\((.*)\)$", r"\1/\2", text)  # grad(layers/dense)
+    text = re.sub(r"\.(?!\*|$)", "/", text.strip(" ./\"'"))
+    return re.sub(r"\s*/[\s/]*", "/", text)
+
+
+def _as_weight(spelling: str) -> list[str]:
+    """`layers/dense/kernel` is a weight, and `gradients/layers/dense/kernel` the gradient of one."""
+    if not _WEIGHT.search(spelling):
+        return []
+    as_weight = re.sub(r"^((?:gradients|updates)/)?layers/", r"\1weights/", spelling)
+    return [as_weight] if as_weight != spelling else []
+
+
+def _score(rank: int, spelling: str, name: str) -> float:
+    """How likely `name` was meant by a spelling, which is the guess number `rank`."""
+    wanted, low = spelling.lower(), name.lower()
+    if wanted == low:
+        return _EXACT - 0.01 * rank
+    if "*" in wanted or "?" in wanted:
+        if fnmatchcase(low, wanted.replace("[", "[[]")):
+            return _EXACT - 0.01 * rank
+        wanted = wanted.replace("*", "").replace("?", "").rstrip("/")
+    head, _, tail = wanted.partition("/")
+    if low.endswith(f"/{wanted}"):  # the section was left out
+        return _ELSEWHERE + 0.5 - 0.01 * low.count("/")
+    if tail and low.endswith(f"/{tail}"):  # another section, or one between was left out
+        return _ELSEWHERE + (0.4 if low.partition("/")[0] == head else 0.2) - 0.01 * low.count("/")
+    if low.startswith(f"{wanted}/"):
+        return _BELOW - 0.01 * rank - 0.05 * low.count("/input")
+    return _likeness(wanted, low)
+
+
+def _likeness(wanted: str, low: str) -> float:
+    """How alike two names are, letter by letter, from 0 to 1."""
+    bare = low.partition("/")[2]
+    whole = _ratio(wanted, low)
+    if "/" in wanted:
+        same_head = wanted.partition("/")[0] == low.partition("/")[0]
+        part = _ratio(wanted.partition("/")[2], bare)
+        return max(whole, part * (1.0 if same_head else 0.85))
+    if wanted and len(wanted) >= 3 and wanted in bare:
+        return 0.85 + 0.1 * len(wanted) / len(bare)
+    return max(whole, _ratio(wanted, bare), *(0.9 * _ratio(wanted, part) for part in low.split("/")))
+
+
+def _ratio(first: str, second: str) -> float:
+    """The likeness of two texts; how words are joined (`dense-1`, `dense 1`, `dense1`) counts for little."""
+    if not first or not second:
+        return 0.0
+    joined = difflib.SequenceMatcher(None, re.sub(r"[\s_-]", "", first), re.sub(r"[\s_-]", "", second)).ratio()
+    return 0.9 * joined + 0.1 * difflib.SequenceMatcher(None, first, second).ratio()
+
+
+def _globs(meant: list[str], found: list[str]) -> list[str]:
+    """The glob over the names that start with what was written."""
+    for spelling in meant:
+        below = [name for name in found if name.lower().startswith(f"{spelling.lower()}/")]
+        if len(below) > 1:
+            return [f"{below[0][: len(spelling)]}/*"]
+    return []

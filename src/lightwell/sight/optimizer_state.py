@@ -6,6 +6,7 @@ public description of the op, so nothing of the optimizer object has to be known
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -14,43 +15,75 @@ from lightwell.engine.program import Program
 
 LEARNING_RATE_COLLECTION = "lightwell/learning_rate"
 _RATE_NAMES = ("lr", "alpha")
+_POWERS = ("beta1_power", "beta2_power")
+_SAME_VALUE = frozenset(["Cast", "Identity"])  # an op between a rate and its use that does not change it
 
 
 def split_variables(graph: tf.Graph) -> tuple[list[Any], list[Any]]:
     """The saved variables of a graph as (weights, slots); the global step is neither.
 
-    A slot lives under the name of the variable it serves (`dense/kernel/Adam`), or is an input of an update op that is
-    no target of the training (`beta1_power`).
+    A slot is not trained, and lives under the name of the variable it serves (`dense/kernel/Adam`), under the scope
+    of a Keras optimizer, or is an input of an update op that is no target of the training (`beta1_power`).
     """
     variables = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
     steps = {id(step) for step in graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)}
+    trained = {id(one) for one in graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
     variables = [variable for variable in variables if id(variable) not in steps]
     names = {variable.op.name for variable in variables}
-    served = _non_targets(graph)
-    slots = [v for v in variables if _serves_another(v.op.name, names) or v.op.name in served]
-    weights = [v for v in variables if not any(v is slot for slot in slots)]
+    powers = _powers(graph)
+    slots: list[Any] = []
+    weights: list[Any] = []
+    for variable in variables:
+        name = variable.op.name
+        is_slot = id(variable) not in trained and (_serves_another(name, names) or name in powers)
+        (slots if is_slot else weights).append(variable)
     return weights, slots
 
 
-def split_names(names: list[str]) -> tuple[list[str], list[str]]:
+def split_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """The same by names alone, for a checkpoint without its graph."""
     known = set(names)
-    slots = [n for n in names if _serves_another(n, known) or n in ("beta1_power", "beta2_power")]
-    return [n for n in names if n not in slots and n != "global_step"], slots
+    slots = {name for name in known if _serves_another(name, known) or name.rpartition("/")[2] in _POWERS}
+    kept = sorted(name for name in known if name not in slots and name != "global_step")
+    return kept, sorted(slots)
 
 
-def learning_rate_of(program: Program) -> Any:
-    """The learning rate's tensor in a training program, or None where none can be told."""
+def learning_rates(program: Program) -> dict[str, Any]:
+    """The learning rates of a training program: path to tensor.
+
+    One rate is `learning_rate`; where several optimizers have rates of their own, each is
+    `learning_rate/<optimizer>`, by the name of the optimizer's scope.
+    """
     declared = program.graph.get_collection(LEARNING_RATE_COLLECTION)
-    if declared:
-        return declared[0]
-    for op in program.graph.get_operations():
-        if "Apply" not in op.type:
-            continue
+    found: dict[int, tuple[str, Any]] = {id(rate): (_scope(rate.op.name), rate) for rate in declared}
+    for op in [] if declared else _update_ops(program.graph):
         for argument, tensor in zip(op.op_def.input_arg, op.inputs, strict=False):
             if argument.name in _RATE_NAMES:
-                return tensor
-    return None
+                rate = _origin(tensor)
+                found.setdefault(id(rate), (_scope(op.name), rate))
+    if len(found) == 1:
+        return {"learning_rate": next(iter(found.values()))[1]}
+    rates: dict[str, Any] = {}
+    for scope, rate in found.values():
+        path = f"learning_rate/{scope}"
+        rates[path if path not in rates else f"{path}_{len(rates)}"] = rate
+    return rates
+
+
+def _update_ops(graph: tf.Graph) -> Iterator[Any]:
+    return (op for op in graph.get_operations() if "Apply" in op.type and not op.name.startswith("lightwell/"))
+
+
+def _origin(tensor: Any) -> Any:
+    """The rate as the optimizer was given it: one that is cast for each type of variable is one rate."""
+    while tensor.op.type in _SAME_VALUE:
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _scope(op_name: str) -> str:
+    """`Adam` of `Adam/update_dense/kernel/ResourceApplyAdam`."""
+    return op_name.partition("/update")[0].rpartition("/")[2]
 
 
 def _serves_another(name: str, names: set[str]) -> bool:
@@ -62,13 +95,11 @@ def _serves_another(name: str, names: set[str]) -> bool:
     return name.startswith("optimizer/")
 
 
-def _non_targets(graph: tf.Graph) -> set[str]:
-    """Names of variables that update ops read beside their target: powers of beta and the like."""
+def _powers(graph: tf.Graph) -> set[str]:
+    """Names of the variables that update ops read beside their target: powers of beta and the like."""
     found = set()
-    for op in graph.get_operations():
-        if not op.type.startswith("ResourceApply"):
-            continue
+    for op in _update_ops(graph):
         for argument, tensor in zip(op.op_def.input_arg, op.inputs, strict=False):
-            if argument.name.endswith("_power") and tensor.op.type == "ReadVariableOp":
+            if argument.name.endswith("_power") and tensor.op.type in ("ReadVariableOp", "Identity"):
                 found.add(tensor.op.inputs[0].op.name)
     return found

@@ -1,6 +1,7 @@
 """Taps in evaluation: statistics per unit over the whole data set.
 
-Each batch is reduced inside the graph; the sums are kept in double precision, so memory does not grow with the data.
+Each batch is reduced inside the graph; what is kept between batches is in double precision and does not grow with the
+data.
 """
 
 from __future__ import annotations
@@ -15,30 +16,36 @@ import tensorflow as tf
 from lightwell.engine.program import Program
 from lightwell.errors import UsageError
 from lightwell.hooks.base import SessionRunArgs, SessionRunHook
-from lightwell.sight.reductions import Reduction
-from lightwell.sight.request import make_request
+from lightwell.sight.reductions import Reduction, holds_numbers
+from lightwell.sight.request import Wanted, as_list, make_request
 from lightwell.sight.select import Selection
+
+_WHERE = "evaluate(taps=...)"
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class UnitStats:
     """Statistics of a value over a data set, one number per unit (per element of one example's value).
 
+    A dimension whose size differs from batch to batch (the length of a sequence) is summed over like the examples. A
+    value without examples (a weight, the loss) counts once per batch.
+
     Attributes:
-        count: how many examples were seen.
+        count: how many values each unit had: the examples, times the sizes that were summed over.
         mean: the mean of each unit.
         std: its standard deviation.
         min: its smallest value.
         max: its largest value.
-        zeros: the share of examples for which it is exactly zero; 1.0 is a dead unit.
+        zeros: the share of values that are exactly zero; 1.0 is a dead unit.
     """
 
     count: int
-    mean: np.ndarray[Any, Any]
-    std: np.ndarray[Any, Any]
-    min: np.ndarray[Any, Any]
-    max: np.ndarray[Any, Any]
-    zeros: np.ndarray[Any, Any]
+    mean: Array
+    std: Array
+    min: Array
+    max: Array
+    zeros: Array
 
 
 class EvalResult(dict[str, Any]):
@@ -57,59 +64,92 @@ class TapOverData(SessionRunHook):
     """Gathers the statistics; a hook of the evaluation."""
 
     def __init__(self, program: Program, taps: Sequence[Selection]) -> None:
-        asked = [taps] if isinstance(taps, str | type) or callable(taps) else list(taps)
+        asked = as_list(taps)
         for one in asked:
             if isinstance(one, Reduction):
                 raise UsageError(
-                    "evaluate(taps=...) reduces over the data set by itself; give it plain paths, or use a Watch with "
+                    f"{_WHERE} reduces over the data set by itself; give it plain paths, or use a Watch with "
                     f"{one.name}(...) for statistics per batch."
                 )
-        request = make_request(program, asked, "evaluate(taps=...)")
-        with program.graph.as_default():
-            self._fetches = {item.path: _sums(request.fetches[item.path]) for item in request.wanted}
-        self._seen: dict[str, list[Any]] = {}
+        request = make_request(program, asked, _WHERE)
+        with program.graph.as_default(), tf.name_scope("lightwell/sight"):
+            self._fetches = {item.key: _moments(_checked(item), request.fetches[item.key]) for item in request.wanted}
+        self._seen: dict[str, _Moments] = {}
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts over."""
         self._seen = {}
 
     def before_run(self, run_context: Any) -> Any:
-        """Asks for the sums of this batch."""
+        """Asks for the moments of this batch."""
         return SessionRunArgs(self._fetches)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Adds them up."""
-        for path, (count, total, squares, low, high, zeros) in run_values.results.items():
-            if path not in self._seen:
-                self._seen[path] = [count, total, squares, low, high, zeros]
-                continue
-            seen = self._seen[path]
-            seen[0], seen[1], seen[2] = seen[0] + count, seen[1] + total, seen[2] + squares
-            seen[3], seen[4] = np.minimum(seen[3], low), np.maximum(seen[4], high)
-            seen[5] = seen[5] + zeros
+        """Takes them in."""
+        for path, fetched in run_values.results.items():
+            batch = _Moments(*fetched)
+            if batch.count:
+                self._seen[path] = self._seen[path].joined(batch) if path in self._seen else batch
 
     def result(self) -> dict[str, UnitStats]:
         """The statistics over all batches seen."""
-        return {path: _finished(*seen) for path, seen in self._seen.items()}
+        return {path: seen.stats() for path, seen in self._seen.items()}
 
 
-def _sums(tensor: Any) -> tuple[Any, ...]:
-    x = tf.convert_to_tensor(tensor)
-    if not (x.dtype.is_floating or x.dtype.is_integer or x.dtype.is_bool):
-        raise UsageError(f"evaluate(taps=...): {x.name} holds {x.dtype.name}; statistics need numbers.")
-    x = tf.cast(x if x.shape.rank != 0 else x[tf.newaxis], tf.float64)
-    zeros = tf.reduce_sum(tf.cast(tf.equal(x, 0), tf.float64), axis=0)
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """What is kept of the values of each unit: how many, their mean, the sum of squared distances from it, limits."""
+
+    count: Any
+    mean: Array
+    distance: Array
+    min: Array
+    max: Array
+    zeros: Array
+
+    def joined(self, other: _Moments) -> _Moments:
+        """The moments of both sets of values (Chan's rule, which loses no digits to large means)."""
+        count = self.count + other.count
+        apart = other.mean - self.mean
+        return _Moments(
+            count,
+            self.mean + apart * (other.count / count),
+            self.distance + other.distance + np.square(apart) * (self.count * other.count / count),
+            np.minimum(self.min, other.min),
+            np.maximum(self.max, other.max),
+            self.zeros + other.zeros,
+        )
+
+    def stats(self) -> UnitStats:
+        deviation = np.sqrt(self.distance / self.count)
+        return UnitStats(int(self.count), self.mean, deviation, self.min, self.max, self.zeros / self.count)
+
+
+def _checked(item: Wanted) -> Wanted:
+    entry = item.entry
+    if entry.section == "metrics":
+        raise UsageError(f"{_WHERE}: {item.key!r} is in the result of evaluate as it is; there is nothing to tap.")
+    if entry.section == "timing":
+        raise UsageError(f"{_WHERE}: {item.key!r} is measured, not computed; read it with a Watch.")
+    value = entry.tensor if entry.source is None else entry.source.tensor
+    if isinstance(value, tf.SparseTensor | tf.RaggedTensor) or not holds_numbers(value):
+        what = "strings" if not holds_numbers(value) else "examples of different sizes"
+        raise UsageError(f"{_WHERE}: {item.key!r} holds {what}; statistics per unit need a dense tensor of numbers.")
+    return item
+
+
+def _moments(item: Wanted, tensor: Any) -> tuple[Any, ...]:
+    x = tf.cast(tensor, tf.float64)
+    if not item.entry.by_example or x.shape.rank == 0:
+        x = x[tf.newaxis]
+    open_sizes = [] if x.shape.rank is None else [axis for axis in range(1, x.shape.rank) if x.shape[axis] is None]
+    axes = [0, *open_sizes]
+    mean = tf.reduce_mean(x, axis=axes, keepdims=True)
     return (
-        tf.shape(x, out_type=tf.int64)[0],
-        tf.reduce_sum(x, axis=0),
-        tf.reduce_sum(tf.square(x), axis=0),
-        tf.reduce_min(x, axis=0),
-        tf.reduce_max(x, axis=0),
-        zeros,
+        tf.reduce_prod(tf.gather(tf.shape(x, out_type=tf.int64), axes)),
+        tf.squeeze(mean, axes),
+        tf.reduce_sum(tf.square(x - mean), axis=axes),
+        tf.reduce_min(x, axis=axes),
+        tf.reduce_max(x, axis=axes),
+        tf.reduce_sum(tf.cast(tf.equal(x, 0), tf.float64), axis=axes),
     )
-
-
-def _finished(count: Any, total: Any, squares: Any, low: Any, high: Any, zeros: Any) -> UnitStats:
-    mean = total / count
-    variance = np.maximum(squares / count - np.square(mean), 0.0)
-    return UnitStats(int(count), mean, np.sqrt(variance), low, high, zeros / count)

@@ -1,13 +1,13 @@
 """A request: what somebody wants to read of a program, made ready to be fetched.
 
 Takes selections and reductions, gives one flat dict of tensors to fetch and the way back from fetched arrays to values
-by path. Everything a request needs is in the graph before the graph is final.
+by name. Everything a request needs is in the graph before the graph is final.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
@@ -16,22 +16,32 @@ from lightwell.engine.program import Program
 from lightwell.errors import UsageError
 from lightwell.keys import ModeKeys
 from lightwell.sight.catalogue import Catalogue, Entry
-from lightwell.sight.derived import with_gradients
-from lightwell.sight.reductions import Reduction
-from lightwell.sight.select import Selection, select
+from lightwell.sight.derived import independent, make_gradients
+from lightwell.sight.reductions import Reduction, holds_numbers
+from lightwell.sight.select import Choice, Selection, select
 
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """One path of a request: its entry, and how it is reduced, if it is."""
+    """One value of a request.
 
+    Attributes:
+        key: the name under which it is handed out.
+        entry: what it is.
+        reduction: how it is reduced, if it is.
+        is_reduced: whether the reduction is in the graph; else it is done with the fetched array.
+    """
+
+    key: str
     entry: Entry
     reduction: Reduction | None
+    is_reduced: bool = False
 
-    @property
-    def path(self) -> str:
-        """The path under which the value is handed out."""
-        return self.entry.path
+    def value(self, fetched: Any) -> Any:
+        """The value to hand out for what was fetched."""
+        if self.reduction is None:
+            return fetched
+        return self.reduction.read(fetched) if self.is_reduced else self.reduction.of_array(fetched)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,72 +49,113 @@ class Request:
     """What to fetch, and how to read it.
 
     Attributes:
-        wanted: the paths asked for, in order.
-        fetches: path to the tensor to fetch, for those that come from the graph.
-        updates: path to the variable whose change is asked for.
+        wanted: the values asked for, in order.
+        fetches: key to the tensor to fetch with the step.
+        updates: key to the variable whose change is asked for. The fetch of the same key is its value after the step.
+        late: key to a tensor that must be fetched by itself once the step is over: a metric's value so far.
     """
 
-    wanted: tuple[Wanted, ...]
-    fetches: dict[str, Any]
-    updates: dict[str, Any]
+    wanted: tuple[Wanted, ...] = ()
+    fetches: Mapping[str, Any] = field(default_factory=dict)
+    updates: Mapping[str, Any] = field(default_factory=dict)
+    late: Mapping[str, Any] = field(default_factory=dict)
 
     def values(self, fetched: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by path, reductions read back into their records."""
-        result = {}
-        for item in self.wanted:
-            if item.path in fetched:
-                raw = fetched[item.path]
-                result[item.path] = raw if item.reduction is None else item.reduction.read(raw)
-        return result
+        """Values by key, reductions as their records; `fetched` may leave some out."""
+        return {item.key: item.value(fetched[item.key]) for item in self.wanted if item.key in fetched}
+
+
+def as_list(taps: Any) -> list[Any]:
+    """What a user gave for `taps`, one selection or several, as a list."""
+    return [taps] if isinstance(taps, str | Reduction | type) or callable(taps) else list(taps)
 
 
 def make_request(program: Program, asked: Sequence[Selection | Reduction], where: str) -> Request:
     """Makes a request ready.
 
     Raises:
-        PathError: a selection means nothing in this program.
-        UsageError: one path is asked for both raw and reduced.
+        PathError: a selection means nothing in this program, or the loss does not depend on what it names.
+        UsageError: a value is asked for both raw and reduced, or cannot be reduced.
     """
     catalogue = Catalogue(program)
-    wanted: dict[str, Wanted] = {}
+    chosen: dict[str, tuple[Choice, Reduction | None]] = {}
     for one in asked:
         reduction = one if isinstance(one, Reduction) else None
-        entries = select(catalogue, one.selection if isinstance(one, Reduction) else one, where)
-        for entry in with_gradients(program, entries, where):
-            if entry.path in wanted and wanted[entry.path].reduction is not reduction:
+        for choice in _chosen(catalogue, one, where):
+            if choice.key in chosen and chosen[choice.key][1] is not reduction:
                 raise UsageError(
-                    f"{where}: {entry.path!r} is asked for twice, in different forms. Use one watch for the raw value "
+                    f"{where}: {choice.key!r} is asked for twice, in different forms. Use one watch for the raw value "
                     "and another for its statistics."
                 )
-            wanted[entry.path] = Wanted(entry, reduction)
-    return _ready(program, tuple(wanted.values()), where)
+            chosen[choice.key] = (choice, reduction)
+    return _ready(program, list(chosen.values()), where)
 
 
-def _ready(program: Program, wanted: tuple[Wanted, ...], where: str) -> Request:
-    fetches: dict[str, Any] = {}
-    updates: dict[str, Any] = {}
+def _chosen(catalogue: Catalogue, one: Selection | Reduction, where: str) -> list[Choice]:
+    """What a selection means; of a set that is to be reduced, the numbers in it."""
+    if not isinstance(one, Reduction):
+        return select(catalogue, one, where)
+    choices = select(catalogue, one.selection, where)
+    reducible = [choice for choice in choices if _is_reducible(choice.entry)]
+    for choice in choices:
+        if choice not in reducible and (choice.is_named or not reducible):
+            dtype = choice.entry.tensor.dtype.name
+            raise UsageError(f"{where}: {one.name}(...) needs numbers, and {choice.key!r} holds {dtype}.")
+    return reducible
+
+
+def _is_reducible(entry: Entry) -> bool:
+    value = entry.tensor if entry.source is None else entry.source.tensor
+    return entry.section != "timing" and holds_numbers(value)
+
+
+def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], where: str) -> Request:
+    derived = [choice.entry for choice, _ in chosen if choice.entry.section == "gradients"]
+    gradients = make_gradients(program, derived, where)
+    wanted = []
+    for choice, reduction in chosen:
+        if choice.entry.section != "gradients" or choice.entry.path in gradients:
+            is_reduced = reduction is not None and _reduces_in_graph(program, choice.entry)
+            wanted.append(Wanted(choice.key, choice.entry, reduction, is_reduced))
+        elif choice.is_named:
+            raise independent(choice.entry.path, where)
+    if chosen and not wanted:
+        raise independent(chosen[0][0].entry.path, where)
+    builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        for item in wanted:
-            entry = item.entry
-            if entry.section == "timing":
-                continue
-            if entry.section == "updates" and entry.source is not None:
-                updates[entry.path] = entry.source.tensor
-                if item.reduction is not None:
-                    raise UsageError(
-                        f"{where}: stats of updates are not computed in the graph; ask for {entry.path!r} raw."
-                    )
-                continue
-            tensor = _read(program, entry)
-            fetches[entry.path] = tensor if item.reduction is None else item.reduction.build(tensor)
-    return Request(wanted, fetches, updates)
+        return Request(
+            tuple(wanted),
+            fetches={i.key: _fetch(program, i, gradients, builds) for i in wanted if not _is_apart(i.entry)},
+            updates={item.key: source.tensor for item in wanted if (source := _changed(item.entry)) is not None},
+            late={item.key: item.entry.tensor for item in wanted if item.entry.section == "metrics"},
+        )
 
 
-def _read(program: Program, entry: Entry) -> Any:
-    """The tensor to fetch; weights are read once the step has changed them, so that a value is that of its step."""
-    if entry.section not in ("weights", "slots"):
-        return entry.tensor
-    if program.mode != ModeKeys.TRAIN or program.graph.finalized:
-        return entry.tensor
+def _reduces_in_graph(program: Program, entry: Entry) -> bool:
+    return not program.graph.finalized and entry.section not in ("updates", "metrics", "timing")
+
+
+def _is_apart(entry: Entry) -> bool:
+    """Whether a value is not fetched with the step: it is measured, or known only afterwards."""
+    return entry.section in ("metrics", "timing")
+
+
+def _changed(entry: Entry) -> Entry | None:
+    """The weight whose change is asked for."""
+    return entry.source if entry.section == "updates" else None
+
+
+def _fetch(program: Program, item: Wanted, gradients: Mapping[str, Any], builds: Mapping[int, Any]) -> Any:
+    entry = item.entry
+    tensor = gradients[entry.path] if entry.section == "gradients" else read_of(program, entry)
+    return builds[id(item.reduction)](tensor) if item.is_reduced else tensor
+
+
+def read_of(program: Program, entry: Entry) -> Any:
+    """The tensor to fetch for an entry; of a weight, its value once the step has changed it."""
+    variable = entry.tensor if entry.source is None else entry.source.tensor
+    changes = entry.section in ("weights", "slots", "updates") and program.mode == ModeKeys.TRAIN
+    if not changes or program.graph.finalized:
+        return variable
     with tf.control_dependencies([program.spec.train_op]):
-        return tf.identity(entry.tensor.read_value())
+        return tf.identity(variable.read_value())

@@ -1,7 +1,7 @@
 """Taps in prediction: tapped values ride with each row.
 
-A value whose first dimension is the batch is cut per example; any other (a weight, a scalar) is the same for the whole
-batch and stands in `row.batch`.
+A value whose first dimension is the batch is cut per example; any other (a weight, a scalar, a reduction) is the same
+for the whole batch and stands in `row.batch`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
-
+from lightwell.engine.predict import batch_length
 from lightwell.engine.program import Program
+from lightwell.errors import PathError
+from lightwell.sight.batch import batch_size, examples_of
+from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.reductions import Reduction
-from lightwell.sight.request import Request, make_request
+from lightwell.sight.request import Request, as_list, make_request
 from lightwell.sight.select import Selection
 
 _PREDICTIONS = "predictions"
@@ -34,16 +35,17 @@ class Row(dict[str, Any]):
     def __missing__(self, key: str) -> Any:
         if key in self.batch:
             return self.batch[key]
-        raise KeyError(f"{key!r}; this row has {[*self, *self.batch]}")
+        names = [*self, *self.batch]
+        close = nearest_paths(key, names) or names
+        raise PathError(f"This row has no {key!r}; it has {', '.join(map(repr, close[:5]))}.")
 
 
 class RowTaps:
     """The taps of a prediction, ready to be fetched."""
 
     def __init__(self, program: Program, taps: Sequence[Selection | Reduction]) -> None:
-        asked = [taps] if isinstance(taps, str | Reduction | type) or callable(taps) else list(taps)
-        self._request: Request = make_request(program, asked, "predict(taps=...)")
-        self.fetches: dict[str, Any] = {"values": self._request.fetches, "batch": _batch_size(program)}
+        self._request: Request = make_request(program, as_list(taps), "predict(taps=...)")
+        self.fetches: dict[str, Any] = {"values": dict(self._request.fetches), "batch": batch_size(program)}
 
     def rows(self, predictions: Any, fetched: Mapping[str, Any], by_example: bool) -> Iterator[Row]:
         """Rows of one batch; the whole batch as one row where `by_example` is False."""
@@ -52,29 +54,21 @@ class RowTaps:
         if not by_example:
             yield Row({**named, **values}, {})
             return
-        size = int(fetched["batch"])
+        size = batch_length(named) if named else int(fetched["batch"])
         cut: dict[str, Any] = dict(named)
         whole: dict[str, Any] = {}
         for item in self._request.wanted:
-            value = values[item.path]
-            per_example = item.reduction is None and item.entry.by_example and _rows_in(value) == size
-            (cut if per_example else whole)[item.path] = value
+            value = values[item.key]
+            examples = examples_of(value, size) if item.reduction is None and item.entry.by_example else None
+            (whole if examples is None else cut)[item.key] = value if examples is None else examples
         for index in range(size):
             yield Row({key: value[index] for key, value in cut.items()}, whole)
 
 
-def _rows_in(value: Any) -> int:
-    return len(value) if isinstance(value, np.ndarray) and value.ndim else -1
-
-
-def _batch_size(program: Program) -> Any:
-    """The number of examples in a batch, read off the first feature."""
-    with program.graph.as_default():
-        for leaf in tf.nest.flatten(program.inputs.features):
-            if isinstance(leaf, tf.SparseTensor):
-                return leaf.dense_shape[0]
-            if isinstance(leaf, tf.RaggedTensor):
-                return leaf.nrows()
-            if isinstance(leaf, tf.Tensor) and leaf.shape.rank != 0:
-                return tf.shape(leaf)[0]
-        return tf.constant(-1)
+def variant_of(taps: Any) -> Any:
+    """What tells one request for taps from another; an object of its own where they cannot be compared."""
+    if taps is None or isinstance(taps, str):
+        return taps
+    if isinstance(taps, list | tuple) and all(isinstance(tap, str) for tap in taps):
+        return tuple(taps)
+    return object()

@@ -8,20 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from lightwell.errors import PathError, WrongType
-from lightwell.keys import ModeKeys
-from lightwell.sight.catalogue import SECTIONS, Catalogue, Entry
-from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.catalogue import SECTIONS, STRUCTURES, Catalogue, Entry
+from lightwell.sight.missing import why_missing
 
 Selection = Any  # str | type | Callable[[Entry], bool] | Iterable[Selection]
 
-_MODE_NAMES = {ModeKeys.TRAIN: "training", ModeKeys.EVAL: "evaluation", ModeKeys.PREDICT: "prediction"}
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An entry that was chosen.
+
+    Attributes:
+        key: the name under which its value is handed out: what the user wrote, if that names one value, else its path.
+        entry: the entry.
+        is_named: whether the user named this very value, rather than a set that holds it.
+    """
+
+    key: str
+    entry: Entry
+    is_named: bool
 
 
-def select(catalogue: Catalogue, selection: Selection, where: str) -> list[Entry]:
+def select(catalogue: Catalogue, selection: Selection, where: str) -> list[Choice]:
     """All entries that `selection` means, each once, in order.
 
     Args:
@@ -33,82 +46,80 @@ def select(catalogue: Catalogue, selection: Selection, where: str) -> list[Entry
         PathError: it means nothing in this program; the text names the nearest paths or says why there is none.
         WrongType: not a selection.
     """
-    found = _select(catalogue, selection, where)
-    return list({entry.path: entry for entry in found}.values())
+    return list({choice.key: choice for choice in _select(catalogue, selection, where)}.values())
 
 
-def _select(catalogue: Catalogue, selection: Selection, where: str) -> list[Entry]:
+def find_path(catalogue: Catalogue, path: str) -> list[Entry]:
+    """The entries that a path, a glob or a bare name means; none if it names nothing."""
+    section = path.partition("/")[0]
+    if section in SECTIONS:
+        return _in_section(catalogue, section, path)
+    return _in_section(catalogue, "layers", f"layers/{path}") or _in_section(catalogue, "tensors", f"tensors/{path}")
+
+
+def _select(catalogue: Catalogue, selection: Selection, where: str) -> list[Choice]:
     if isinstance(selection, str):
-        return _by_name(catalogue, selection, where)
+        found = find_path(catalogue, selection)
+        if not found:
+            raise PathError(why_missing(catalogue, selection, where, find_path))
+        if len(found) == 1 and not is_glob(selection):
+            return [Choice(selection, found[0], is_named=True)]
+        return _choices(found)
     if isinstance(selection, type):
-        found = [e for e in catalogue.section("layers").values() if _is_output(e) and _is_kind(e, selection)]
-        return found or _nothing(f"{where}: no layer of this model is a {selection.__name__}.", catalogue)
+        found = [e for e in catalogue.section("layers").values() if not e.is_input and _is_kind(e, selection)]
+        return _choices(found) or _nothing(f"{where}: no layer of this model is a {selection.__name__}.", catalogue)
     if callable(selection):
         found = _by_predicate(catalogue, selection)
-        return found or _nothing(f"{where}: the predicate {_name(selection)} chose none of the paths.", catalogue)
+        name = getattr(selection, "__name__", repr(selection))
+        return _choices(found) or _nothing(f"{where}: the predicate {name} chose none of the paths.", catalogue)
     if isinstance(selection, Iterable):
-        return [entry for one in selection for entry in _select(catalogue, one, where)]
+        return [choice for one in selection for choice in _select(catalogue, one, where)]
     raise WrongType(
         f"{where}: a selection is a path, a glob, a layer class, a predicate or a list of those, got {selection!r}."
     )
 
 
-def _by_name(catalogue: Catalogue, path: str, where: str) -> list[Entry]:
-    section = path.partition("/")[0]
-    if section in SECTIONS:
-        found = _in_section(catalogue, section, path)
-    else:
-        found = _in_section(catalogue, "layers", f"layers/{path}") or _in_section(
-            catalogue, "tensors", f"tensors/{path}"
-        )
-    if not found:
-        raise PathError(_why_not(catalogue, path, where))
-    return found
+def is_glob(path: str) -> bool:
+    """Whether a path selects by a pattern; a bracket in a path is the number of an output, no set of characters."""
+    return "*" in path or "?" in path
+
+
+def _choices(entries: list[Entry]) -> list[Choice]:
+    return [Choice(entry.path, entry, is_named=False) for entry in entries]
 
 
 def _in_section(catalogue: Catalogue, section: str, path: str) -> list[Entry]:
     entries = catalogue.section(section)
     if path in entries:
         return [entries[path]]
-    if section == "tensors" and f"{path}:0" in entries:
-        return [entries[f"{path}:0"]]
-    if section in ("layers", "gradients"):
-        found = _loose_layer(entries, path)
-        if found:
-            return found
-    below = [entry for name, entry in entries.items() if name.startswith(path + "/")]
-    if section in ("features", "labels", "predictions", "collections") and path == section:
-        return below  # the section's name alone means all of it
-    if _is_glob(path):
-        pattern = _as_pattern(path)
-        return [entry for name, entry in entries.items() if fnmatchcase(name, pattern) and _wanted_by_glob(path, name)]
-    return []
+    if is_glob(path):
+        pattern = path.replace("[", "[[]")
+        matches = [entry for name, entry in entries.items() if fnmatchcase(name, pattern)]
+        # A glob over layers means their outputs; inputs are chosen by saying so.
+        return [entry for entry in matches if not entry.is_input or "/input" in path]
+    if section == "tensors":
+        return [entries[f"{path}:0"]] if f"{path}:0" in entries else []
+    if section in STRUCTURES or path in ("collections", "learning_rate"):
+        return [entry for name, entry in entries.items() if name.startswith(path + "/")]
+    return _loosely(entries, path)
 
 
-def _loose_layer(entries: dict[str, Entry], path: str) -> list[Entry]:
-    """`layers/dense` where the book says `dense:0`, `dense:1` is its first call; `layers/lstm` is all its outputs."""
-    first_call = re.sub(r"(/input)?$", lambda m: ":0" + m.group(0), path, count=1) if ":" not in path else path
-    for candidate in (path, first_call, re.sub(r":0($|/|\[)", r"\1", path)):
+def _loosely(entries: dict[str, Entry], path: str) -> list[Entry]:
+    """What a name means that leaves out a number.
+
+    `layers/dense`, where the layer is called twice, is its first call, as `layers/dense:0` is the only call of a layer
+    that is called once. `layers/lstm` is all its outputs, `weights/table` all parts of a partitioned variable.
+    """
+    first_call = re.sub(r"((/input)?(\[\d+\])?)$", r":0\1", path, count=1)
+    only_call = re.sub(r":0($|/input|\[)", r"\1", path)
+    for candidate in (path, only_call if ":" in path else first_call):
         if candidate in entries:
             return [entries[candidate]]
-        numbered = re.compile(re.escape(candidate) + r"\[\d+\]$")
+        numbered = re.compile(re.escape(candidate) + r"(\[\d+\]|/part_\d+)$")
         found = [entry for name, entry in entries.items() if numbered.match(name)]
         if found:
             return found
     return []
-
-
-def _is_glob(path: str) -> bool:
-    return "*" in path or "?" in path
-
-
-def _as_pattern(path: str) -> str:
-    return path.replace("[", "[[]")  # a bracket in a path is a number of an output, not a set of characters
-
-
-def _wanted_by_glob(pattern: str, name: str) -> bool:
-    """A glob over layers means their outputs; inputs are chosen by saying so."""
-    return (not name.endswith("/input") and "/input[" not in name) or "/input" in pattern
 
 
 def _by_predicate(catalogue: Catalogue, predicate: Callable[[Entry], bool]) -> list[Entry]:
@@ -116,67 +127,10 @@ def _by_predicate(catalogue: Catalogue, predicate: Callable[[Entry], bool]) -> l
     return [entry for name in names for entry in catalogue.section(name).values() if predicate(entry)]
 
 
-def _is_output(entry: Entry) -> bool:
-    return not re.search(r"/input(\[\d+\])?$", entry.path)
-
-
 def _is_kind(entry: Entry, kind: type) -> bool:
-    if entry.call is None:
-        return False
-    return isinstance(entry.call.layer, kind) or entry.call.kind == kind.__name__
+    return entry.call is not None and (isinstance(entry.call.layer, kind) or entry.call.kind == kind.__name__)
 
 
-def _nothing(message: str, catalogue: Catalogue) -> list[Entry]:
-    layers = [e.path for e in catalogue.section("layers").values() if _is_output(e)]
+def _nothing(message: str, catalogue: Catalogue) -> list[Choice]:
+    layers = [entry.path for entry in catalogue.section("layers").values() if not entry.is_input]
     raise PathError(f"{message} Its layers are {layers[:20]}.")
-
-
-def _name(function: Any) -> str:
-    return getattr(function, "__name__", repr(function))
-
-
-def _why_not(catalogue: Catalogue, path: str, where: str) -> str:
-    mode = catalogue.program.mode
-    reason = _missing_in_mode(path, mode, catalogue)
-    if reason:
-        return f"{where}: there is no {path!r} in {_MODE_NAMES[mode]}: {reason}"
-    known = catalogue.paths()
-    if path.lower().startswith("grad"):
-        known = list(catalogue.section("gradients")) + known
-    elif path.lower().startswith("updat"):
-        known = list(catalogue.section("updates")) + known
-    close = nearest_paths(path, known) or nearest_paths(path, catalogue.section("tensors"))
-    if close:
-        return f"{where}: {path!r} names nothing in this model. Did you mean {', '.join(map(repr, close))}?"
-    return (
-        f"{where}: {path!r} names nothing in this model, and nothing comes near it. Its paths begin with {SECTIONS}; "
-        f"its layers are {[p for p in known if p.startswith('layers/')][:10]}."
-    )
-
-
-def _missing_in_mode(path: str, mode: str, catalogue: Catalogue) -> str:
-    """Why a path of this kind cannot exist in this mode, or an empty text."""
-    section = path.partition("/")[0]
-    if mode == ModeKeys.PREDICT:
-        reasons = {
-            "labels": "predict() drops the labels. Use evaluate or train, or put them among the features.",
-            "gradients": "a gradient needs the loss, and prediction has none. Use evaluate(taps=...) or train.",
-            "loss": "prediction computes no loss. Use evaluate or train.",
-        }
-        if section in reasons:
-            return reasons[section]
-    if section == "updates" and mode != ModeKeys.TRAIN:
-        return "weights change in training only. Watch it in train."
-    if section == "learning_rate" and mode != ModeKeys.TRAIN:
-        return "only training has an optimizer. Watch it in train."
-    if section == "learning_rate":
-        return "no learning rate can be told from this model's train_op. Add it to a graph collection in model_fn."
-    if section == "metrics" and mode != ModeKeys.EVAL:
-        return "metrics are computed in evaluation only. Use evaluate."
-    if section == "slots" and mode != ModeKeys.TRAIN:
-        return "optimizer state is loaded in training only. Read it with est.weights, or watch it in train."
-    if section == "labels" and not catalogue.section("labels"):
-        return "input_fn gave no labels."
-    if section == "loss" and not catalogue.section("loss"):
-        return "model_fn declared no loss."
-    return ""

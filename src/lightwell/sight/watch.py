@@ -4,73 +4,34 @@ TensorBoard."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from lightwell.engine.program import Program
-from lightwell.errors import HookError, PathError, UsageError, WatchError
+from lightwell.errors import HookError, UsageError, WatchError
 from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
-from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.batch import batch_size
+from lightwell.sight.cadence import Cadence
 from lightwell.sight.reductions import Reduction
 from lightwell.sight.request import Request, make_request
 from lightwell.sight.select import Selection
+from lightwell.sight.step import Step
 from lightwell.sight.to_tensorboard import write_values
 
-_DEFAULT_EVERY = 100
 _BATCH_SIZE = " batch size"  # a key no path can have
-
-
-class Step(Mapping[str, Any]):
-    """What a watch sees at one step: values by path, as NumPy arrays (or `Stats`, `Histogram`).
-
-    Attributes:
-        global_step: the step counter, counting the step that just ran.
-        mode: the mode that is running, a `ModeKeys` value.
-        batch: which batch of this run it is, from 1.
-    """
-
-    def __init__(
-        self, values: Mapping[str, Any], *, global_step: int, batch: int, mode: str, stop: Callable[[], None]
-    ) -> None:
-        self._values = values
-        self._stop = stop
-        self.global_step = global_step
-        self.batch = batch
-        self.mode = mode
-
-    def stop(self) -> None:
-        """Ends the run after this step; training saves its last checkpoint as usual."""
-        self._stop()
-
-    def __getitem__(self, path: str) -> Any:
-        if path in self._values:
-            return self._values[path]
-        alone = [name for name in self._values if name.endswith("/" + path)]
-        if len(alone) == 1:
-            return self._values[alone[0]]
-        close = nearest_paths(path, self._values) or list(self._values)
-        raise PathError(f"This watch reads no {path!r}; it reads {', '.join(map(repr, close[:5]))}.")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return f"Step({self.global_step}, {list(self._values)})"
+_MOST_SHOWN = 4
 
 
 class Watch(ScheduledHook):
     """Reads values while a model runs, in `train`, `evaluate` and `predict`.
 
     A watch is a hook: `est.train(input_fn, hooks=[Watch("layers/dense", every=100, do=look)])`. Between its steps it
-    costs nothing.
+    costs nothing. Weights and optimizer state are those after the step, all else is what the step computed with.
 
     Args:
         paths: what to read: paths, globs, layer classes, predicates; `stats(...)` or `histogram(...)` for few numbers
@@ -97,23 +58,26 @@ class Watch(ScheduledHook):
         to: str | None = None,
         name: str | None = None,
     ) -> None:
-        self.name = name or f"Watch({', '.join(_shown(path) for path in paths)})"
-        _check_arguments(self.name, paths, every, at, every_secs, do, to)
+        if not paths:
+            raise UsageError('Watch: nothing to read; give it paths, as in Watch("layers/dense", every=100, do=look).')
+        self.name = name or f"Watch({_shown(paths)})"
+        if do is not None and not callable(do):
+            raise UsageError(f"{self.name}: do must be a function of one argument, the step; got {do!r}.")
+        if to not in (None, "tensorboard"):
+            raise UsageError(f'{self.name}: to can be "tensorboard", got {to!r}. For all else give a function: do=...')
         self._asked = paths
-        self._every = every if every or at is not None or every_secs is not None else _DEFAULT_EVERY
-        self._at = sorted(at) if at is not None else None
-        self._every_secs = every_secs
+        self._cadence = Cadence(self.name, every, at, every_secs)
         self._do = do
         self._to = to
-        self._request = Request((), {}, {})
         self._mode = ModeKeys.TRAIN
         self._directory: str | None = None
-        self._fetches: dict[str, Any] = {}
-        self._before: dict[str, Any] = {}
-        self._before_step = -1
-        self._looked_at = (0, 0.0)
-        self._batch = 0
         self._global_step = 0
+        self._batch = 0
+        self._timed_from = (0, 0.0)
+        self._request = Request()
+        self._fetches: dict[str, Any] = {}
+        self._weights: Mapping[str, Any] = {}  # as of the step `_weights_of`
+        self._weights_of = -1
 
     def attach(self, program: Program, directory: str | None) -> None:
         """Finds the values in a program, before its graph is final. Called by the engine.
@@ -124,40 +88,40 @@ class Watch(ScheduledHook):
         self._request = make_request(program, self._asked, self.name)
         self._mode, self._directory = program.mode, directory
         self._fetches = dict(self._request.fetches)
-        with program.graph.as_default():
-            for path, variable in self._request.updates.items():
-                with tf.control_dependencies([program.spec.train_op]):
-                    self._fetches[path] = tf.identity(variable.read_value())
-            if any(item.path == "timing/examples_per_second" for item in self._request.wanted):
-                self._fetches[_BATCH_SIZE] = _batch_size(program)
+        if any(item.entry.path == "timing/examples_per_second" for item in self._request.wanted):
+            self._fetches[_BATCH_SIZE] = batch_size(program)
 
-    @property
-    def one_step_at_a_time(self) -> bool:
-        """Whether values of several steps cannot be read in one go: a change of weights needs them before and after."""
-        return bool(self._request.updates)
+    def close(self) -> None:
+        """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
+        self._request, self._fetches = Request(), {}
+        self._weights, self._weights_of = {}, -1
 
     def looks_at(self) -> Any:
         """All tensors this watch may fetch."""
         return self._fetches
 
     def next_look(self, global_step: int) -> int:
-        """The next step to look at; to tell what a step changed, the one before it is looked at too."""
-        look = self._next_step(global_step)
-        if self._request.updates and look - 1 > global_step:
-            return look - 1
-        return look
+        """The next step to look at."""
+        return self._cadence.next_look(global_step)
+
+    def next_look_seconds(self) -> float:
+        """For a cadence in seconds, how many are left."""
+        return self._cadence.seconds_left()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts counting."""
         self._batch = 0
         self._global_step = int(session.run(tf.compat.v1.train.get_global_step()))
-        self._looked_at = (self._global_step, time.perf_counter())
-        self._remember_weights(session, self._global_step)
+        self._cadence.started()
+        self._timed_from = (self._count, time.perf_counter())
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the values, if the coming step is one to look at."""
-        if not self._is_look((run_context.global_step if self._mode == ModeKeys.TRAIN else self._batch) + 1):
+        done = int(run_context.global_step) if self._mode == ModeKeys.TRAIN else self._batch
+        if not self._cadence.is_look(done + 1):
             return None
+        if self._request.updates and self._weights_of != done:
+            self._weights = run_context.session.run(dict(self._request.updates))
         return SessionRunArgs(self._fetches)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
@@ -165,52 +129,36 @@ class Watch(ScheduledHook):
         self._batch += 1
         if self._mode == ModeKeys.TRAIN:
             self._global_step = run_context.global_step
-        if run_values.results is not None:
-            values = self._values(run_values.results)
-            step = Step(
-                values,
-                global_step=self._global_step,
-                batch=self._batch,
-                mode=self._mode,
-                stop=run_context.request_stop,
-            )
-            self._hand_on(step)
-            self._looked_at = (self._count(), time.perf_counter())
-        self._remember_weights(run_context.session, self._count())
+        if run_values.results is None:
+            return
+        step = Step(
+            self._values(run_values.results, run_context.session),
+            global_step=self._global_step,
+            batch=self._batch,
+            mode=self._mode,
+            stop=run_context.request_stop,
+        )
+        self._hand_on(step)
+        self._cadence.started()
+        self._timed_from = (self._count, time.perf_counter())
 
+    @property
     def _count(self) -> int:
         return self._global_step if self._mode == ModeKeys.TRAIN else self._batch
 
-    def _is_look(self, count: int) -> bool:
-        if self._at is not None:
-            return count in self._at
-        if self._every_secs is not None:
-            return time.perf_counter() >= self._looked_at[1] + self._every_secs
-        return self._every is not None and count % self._every == 0
+    def _values(self, fetched: Mapping[str, Any], session: Any) -> dict[str, Any]:
+        changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
+        self._weights, self._weights_of = {key: fetched[key] for key in changes}, self._global_step
+        late = session.run(dict(self._request.late)) if self._request.late else {}
+        return self._request.values({**fetched, **changes, **late, **self._timing(fetched)})
 
-    def _next_step(self, count: int) -> int:
-        if self._at is not None:
-            return next((step for step in self._at if step > count), 2**62)
-        if self._every_secs is not None or self._every is None:
-            return count + 1
-        return (count // self._every + 1) * self._every
-
-    def _remember_weights(self, session: Any, count: int) -> None:
-        """Keeps the weights of the step before a look, to tell what the look's step changed."""
-        if self._request.updates and self._is_look(count + 1):
-            self._before = session.run(dict(self._request.updates))
-
-    def _values(self, fetched: Mapping[str, Any]) -> dict[str, Any]:
-        values = self._request.values(fetched)
-        for path in self._request.updates:
-            values[path] = fetched[path] - self._before[path]
-        steps, seconds = self._count() - self._looked_at[0], time.perf_counter() - self._looked_at[1]
-        for item in self._request.wanted:
-            if item.path == "timing/step":
-                values[item.path] = seconds / max(steps, 1)
-            elif item.path == "timing/examples_per_second":
-                values[item.path] = int(fetched[_BATCH_SIZE]) * max(steps, 1) / max(seconds, 1e-9)
-        return {item.path: values[item.path] for item in self._request.wanted}
+    def _timing(self, fetched: Mapping[str, Any]) -> dict[str, float]:
+        steps = max(self._count - self._timed_from[0], 1)
+        seconds = max(time.perf_counter() - self._timed_from[1], 1e-9)
+        measured = {"timing/step": seconds / steps}
+        if _BATCH_SIZE in fetched:
+            measured["timing/examples_per_second"] = int(fetched[_BATCH_SIZE]) * steps / seconds
+        return measured
 
     def _hand_on(self, step: Step) -> None:
         if self._to == "tensorboard":
@@ -220,12 +168,11 @@ class Watch(ScheduledHook):
         if self._do is not None:
             try:
                 self._do(step)
-            except (StopIteration, tf.errors.OpError):
-                raise
             except Exception as error:
+                function = getattr(self._do, "__name__", repr(self._do))
                 raise WatchError(
-                    f"{self.name}: its function {getattr(self._do, '__name__', self._do)!r} raised "
-                    f"{type(error).__name__} at step {step.global_step}: {error}"
+                    f"{self.name}: its function {function} raised {type(error).__name__} at step {step.global_step}: "
+                    f"{error}"
                 ) from error
         elif self._to is None:
             shown = ", ".join(f"{path} = {_short(value)}" for path, value in step.items())
@@ -243,41 +190,29 @@ def stop_when(path: Selection | Reduction, predicate: Callable[[Any], bool], *, 
     Example:
         `est.train(input_fn, hooks=[stop_when("loss", lambda loss: loss < 0.01)])`
     """
+    name = f"stop_when({_shown(path if isinstance(path, list | tuple) else [path])})"
+    if not callable(predicate):
+        raise UsageError(f"{name}: the predicate must be a function of the value, got {predicate!r}.")
 
     def look(step: Step) -> None:
         value = next(iter(step.values())) if len(step) == 1 else step
         if predicate(value):
-            logger.info("stop_when(%s): the condition holds at step %d.", _shown(path), step.global_step)
+            logger.info("%s: the condition holds at step %d.", name, step.global_step)
             step.stop()
 
-    return Watch(path, every=every, do=look, name=f"stop_when({_shown(path)})")
+    look.__name__ = getattr(predicate, "__name__", "predicate")
+    return Watch(path, every=every, do=look, name=name)
 
 
-def _check_arguments(name: str, paths: Any, every: Any, at: Any, every_secs: Any, do: Any, to: Any) -> None:
-    if not paths:
-        raise UsageError('Watch: nothing to read; give it paths, as in Watch("layers/dense", every=100, do=look).')
-    given = [word for word, value in (("every", every), ("at", at), ("every_secs", every_secs)) if value is not None]
-    if len(given) > 1:
-        raise UsageError(f"{name}: choose one cadence, got {' and '.join(given)}.")
-    if every is not None and (isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1):
-        raise UsageError(f"{name}: every must be a whole number of at least 1, got {every!r}.")
-    if every_secs is not None and every_secs <= 0:
-        raise UsageError(f"{name}: every_secs must be more than 0, got {every_secs!r}.")
-    if do is not None and not callable(do):
-        raise UsageError(f"{name}: do must be a function of one argument, the step; got {do!r}.")
-    if to not in (None, "tensorboard"):
-        raise UsageError(f'{name}: to can be "tensorboard", got {to!r}. For anything else give a function: do=...')
+def _shown(paths: Sequence[Any]) -> str:
+    """The paths of a watch as its name shows them: the first few."""
+    shown = [_spelled(path) for path in paths[:_MOST_SHOWN]]
+    return ", ".join([*shown, "…"] if len(paths) > _MOST_SHOWN else shown)
 
 
-def _batch_size(program: Program) -> Any:
-    leaves = tf.nest.flatten([program.inputs.features, program.inputs.labels], expand_composites=True)
-    leaves = [leaf for leaf in leaves if tf.is_tensor(leaf) and leaf.shape.rank != 0]
-    return tf.shape(leaves[0])[0] if leaves else tf.constant(0)
-
-
-def _shown(path: Any) -> str:
+def _spelled(path: Any) -> str:
     if isinstance(path, Reduction):
-        return f"{path.name}({', '.join(_shown(one) for one in path.selection)})"
+        return f"{path.name}({_shown(path.selection)})"
     return repr(path) if isinstance(path, str) else getattr(path, "__name__", str(path))
 
 

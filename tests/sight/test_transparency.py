@@ -1,0 +1,91 @@
+"""Looking changes nothing: weights, losses and predictions are the same to the last bit, watched or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.sight import models
+
+import lightwell as lw
+
+STEPS = 9
+READABLE = ["features", "labels", "layers/*", "layers/*/input", "weights/*", "slots/*", "gradients/*"]
+REST = ["updates/*", "predictions", "loss", "learning_rate", "global_step", "collections"]
+KINDS = [models.mlp, models.cnn, models.lstm, models.keras_net, models.columns_net]
+
+
+def _ignore(step: Any) -> None:
+    """What a watch does that only looks."""
+
+
+def _watches() -> list[Any]:
+    """Watches on everything: step 2 is seen raw, step 5 raw and reduced, the others by nobody."""
+    return [
+        lw.Watch(*READABLE, *REST, "timing/*", at=[2, 5], do=_ignore),
+        lw.Watch(lw.stats(*READABLE, *REST), at=[5], do=_ignore),
+    ]
+
+
+def _train(model_fn: Any, directory: Path, fuse_steps: Any, hooks: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+    """All variables after a short training, and its losses."""
+    losses: list[Any] = []
+    every_loss = lw.Watch("loss", every=1, do=lambda step: losses.append(step["loss"]))
+    made = models.estimator(model_fn, directory, fuse_steps=fuse_steps)
+    made.train(models.data, steps=STEPS, hooks=[*hooks, every_loss])
+    return _variables(made), losses
+
+
+def _variables(made: lw.Estimator) -> dict[str, Any]:
+    return {name: made.get_variable_value(name) for name in made.get_variable_names()}
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    assert one.keys() == other.keys()
+    return [name for name in one if not np.array_equal(one[name], other[name])]
+
+
+@pytest.mark.parametrize("model_fn", KINDS, ids=lambda f: f.__name__)
+def test_training_is_the_same_watched_or_not(model_fn: Any, tmp_path: Path) -> None:
+    unseen = models.estimator(model_fn, tmp_path / "nobody looks").train(models.data, steps=STEPS)
+    weights = _variables(unseen)
+    plain, losses = _train(model_fn, tmp_path / "one by one", False, [])
+    assert _differences(weights, plain) == []
+    assert len(losses) == STEPS
+    for fuse_steps in ("auto", False):
+        watched, seen_losses = _train(model_fn, tmp_path / f"watched {fuse_steps}", fuse_steps, _watches())
+        assert _differences(weights, watched) == []
+        assert seen_losses == losses
+
+
+@pytest.mark.parametrize("model_fn", KINDS, ids=lambda f: f.__name__)
+def test_predictions_and_metrics_are_the_same_tapped_or_not(model_fn: Any, tmp_path: Path) -> None:
+    made = models.estimator(model_fn, tmp_path).train(models.data, steps=3)
+    plain = list(made.predict(models.once))
+    tapped = list(made.predict(models.once, taps=["features", "layers/*", "layers/*/input", "weights/*"]))
+    for row, seen in zip(plain, tapped, strict=True):
+        assert all(np.array_equal(row[key], seen[key]) for key in row)
+    untapped = made.evaluate(models.once)
+    watch = lw.Watch("layers/*", "gradients/*", "metrics/*", "predictions", every=1, do=_ignore)
+    with_taps = made.evaluate(models.once, hooks=[watch], taps=["layers/*", "gradients/weights/*", "labels"])
+    assert dict(with_taps) == untapped
+
+
+def test_what_is_done_to_a_value_that_was_read_stays_with_the_reader(tmp_path: Path) -> None:
+    def spoil(step: Any) -> None:
+        for value in step.values():
+            if np.ndim(value):
+                value[...] = 0
+
+    def cached() -> Any:
+        return models.once().cache().repeat()
+
+    paths = ["features/x", "labels", "layers/*", "weights/*", "slots/*", "gradients/weights/*"]
+    weights = []
+    for hooks in ([], [lw.Watch(*paths, every=1, do=spoil)]):
+        made = models.estimator(models.mlp, tmp_path / str(len(hooks)))
+        made.train(cached, steps=6, hooks=hooks)
+        weights.append({name: made.weights[name] for name in made.weights})
+    assert _differences(*weights) == []
