@@ -55,11 +55,13 @@ def test_a_new_session_does_not_move_the_goal() -> None:
     assert hook.last_step == 13
 
 
-def test_it_looks_at_the_first_step_and_at_the_goal() -> None:
+def test_it_looks_at_two_steps_to_see_the_counter_move_and_at_the_goal() -> None:
     hook = StopAtStep(None, 100)
     assert hook.next_look(0) == 1
     stopped_after(hook, 1)
-    assert hook.next_look(1) <= 100
+    assert hook.next_look(1) == 2
+    stopped_after(hook, 2)
+    assert hook.next_look(2) == 100
     assert hook.next_look(99) == 100
     assert hook.next_look(100) == 101
 

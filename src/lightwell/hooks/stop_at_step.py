@@ -18,6 +18,7 @@ class StopAtStep(ScheduledHook):
         self._steps = steps
         self.last_step = last_step
         self._first_step: int | None = None
+        self._is_counting = False
         self._has_complained = False
 
     def after_create_session(self, session: Any, coord: Any) -> None:
@@ -26,8 +27,8 @@ class StopAtStep(ScheduledHook):
             self.last_step = int(session.run(tf.compat.v1.train.get_global_step())) + math.ceil(self._steps)
 
     def next_look(self, global_step: int) -> int:
-        """The goal itself; the first step is looked at too, to catch a counter that does not count."""
-        if self._first_step is None or self.last_step is None:
+        """The goal itself; the first two steps are looked at too, to catch a counter that does not count."""
+        if self.last_step is None or not (self._is_counting or self._has_complained):
             return global_step + 1
         return max(global_step + 1, math.ceil(self.last_step))
 
@@ -36,7 +37,9 @@ class StopAtStep(ScheduledHook):
         step = run_context.global_step
         if self._first_step is None:
             self._first_step = step
-        elif step == self._first_step and not self._has_complained:
+        elif step != self._first_step:
+            self._is_counting = True
+        elif not self._has_complained:
             self._has_complained = True
             logger.warning(
                 "The global step is still %d after another training step, so training cannot tell when to stop. Pass "
