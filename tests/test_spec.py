@@ -140,7 +140,7 @@ def test_replace_checks_again(loss: Any, out: Any) -> None:
         spec._replace(mode=TRAIN)
     with pytest.raises(ModelFnError, match=r"EstimatorSpec has no fields \['lss'\]; it has \['mode', 'predictions'"):
         spec._replace(lss=1)
-    with pytest.raises(WrongType, match="loss must be a tensor, got float 1.0"):
+    with pytest.raises(WrongType, match=r"loss must be a tensor, got float 1\.0"):
         spec._replace(loss=1.0)
 
 
@@ -195,7 +195,7 @@ def test_what_belongs_to_another_graph_is_named(field: str, loss: Any, out: Any)
     with tf.Graph().as_default():
         foreign = tf.constant(1.0, name="stray")
     given = {"loss": loss, "train_op": tf.no_op(), field: {"a": foreign} if field == "predictions" else foreign}
-    with pytest.raises(ModelFnError, match="must be from the default graph.*got 'stray:0' of another one"):
+    with pytest.raises(ModelFnError, match=r"must be from the default graph.*got 'stray:0' of another one"):
         EstimatorSpec(TRAIN, **given)
 
 

@@ -38,8 +38,8 @@ def test_the_table_shows_both_sides_and_the_likely_old_name(saved: str) -> None:
         "  kernel      [2, 3]  -",
         "  bias        [4]     [3]",
         "  old/kernel  -       [2, 3]",
-        "Use the model_fn and params it was trained with, or another model_dir; to take over the weights that still fit,"
-        " start a new model_dir with warm_start_from.",
+        "Use the model_fn and params it was trained with, or another model_dir; to take over the weights that still "
+        "fit, start a new model_dir with warm_start_from.",
     ]
 
 

@@ -205,7 +205,9 @@ def test_asking_for_nothing_gives_nothing(whole: str) -> None:
 
 
 def test_a_pattern_that_finds_nothing_is_an_error(whole: str) -> None:
-    text = r"Nothing to warm-start: .* vars_to_warm_start='kernel' .*from the start of a name(?s:.*)left out    top/kernel "
+    text = (
+        r"Nothing to warm-start: .* vars_to_warm_start='kernel' .*from the start of a name(?s:.*)left out +top/kernel "
+    )
     with pytest.raises(CheckpointError, match=text):
         started(WarmStartSettings(whole, "kernel"))
 
@@ -236,5 +238,5 @@ def test_settings_from_what_users_give(whole: str, tmp_path: Path) -> None:
         checked_settings(3)
     with pytest.raises(UsageError, match="`ckpt_to_initialize_from` MUST be set"):
         WarmStartSettings("")
-    with pytest.raises(UsageError, match="vars_to_warm_start must be a regular expression, .* got int 5"):
+    with pytest.raises(UsageError, match=r"vars_to_warm_start must be a regular expression, .* got int 5"):
         started(WarmStartSettings(whole, 5))

@@ -193,7 +193,7 @@ def test_a_hook_that_asks_for_nonsense_is_told(tmp_path: Path) -> None:
         def before_run(self, run_context: Any) -> Any:
             return run_context.loss
 
-    with pytest.raises(HookError, match="Wrong.before_run must return a SessionRunArgs or None, got SymbolicTensor"):
+    with pytest.raises(HookError, match=r"Wrong\.before_run must return a SessionRunArgs or None, got SymbolicTensor"):
         tiny.estimator(tmp_path).train(tiny.data, hooks=[Wrong()], steps=1)
 
 

@@ -224,10 +224,9 @@ def test_an_error_of_a_hook_comes_out_and_no_row_of_its_batch(trained: lw.Estima
 
 def test_an_error_in_the_middle_of_the_data_comes_after_the_rows_before_it(trained: lw.Estimator) -> None:
     def bad() -> Any:
-        checked = tiny.once().map(
+        return tiny.once().map(
             lambda f, y: ({"x": tf.debugging.check_numerics(f["x"] / (f["x"] - 6), "six") * (f["x"] - 6)}, y)
         )
-        return checked
 
     rows = trained.predict(bad)
     assert [next(rows)["out"] for _ in range(4)]
