@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lightwell import events
@@ -27,69 +28,74 @@ def evaluate(
     plan: SessionPlan,
 ) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
-    ops = program.evaluation
-    if ops is None:
-        raise RuntimeError("A program of another mode was given to an evaluation.")
-    with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
-        events.write_graph(events_dir, program.graph)
+    ops = _ops_of(program)
+    _write_graph(program, events_dir)
     counter = [_CountEvaluations(int(steps))] if steps is not None else []
     final = _ReadMetrics(ops.values)
     run = HookedSession(program, [*hooks, *counter, *program.spec.evaluation_hooks, final], plan)
-    logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
-    started = time.time()
-    try:
-        run.start()
-        try:
-            while not run.should_stop:
-                run.step([ops.update])
-        except END_OF_INPUT:
-            pass
-    except BaseException as error:
-        run.finish(error)
-        raise
-    run.finish()
-    logger.info("Inference Time : %0.5fs", time.time() - started)
-    logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    _report(final.result, events_dir, checkpoint)
+
+    def batches() -> None:
+        while not run.should_stop:
+            run.step([ops.update])
+
+    _run_through(run, batches)
+    _report(program, final.result, events_dir, checkpoint)
     return final.result
 
 
 def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoint: str | None) -> dict[str, Any]:
     """The same on a warm program, where nobody looks on."""
-    ops = run.warm.program.evaluation
-    if ops is None:
-        raise RuntimeError("A warm program of another mode was given to an evaluation.")
+    program = run.warm.program
+    ops = _ops_of(program)
     if run.warm.is_new:
-        with run.warm.program.graph.as_default():
-            events.write_graph(events_dir, run.warm.program.graph)
+        _write_graph(program, events_dir)
+    result: dict[str, Any] = {}
+
+    def batches() -> None:
+        with contextlib.suppress(*END_OF_INPUT):
+            _update(run, ops, steps)
+        result.update(_in_order(run.step(ops.values)))
+
+    _run_through(run, batches)
+    _report(program, result, events_dir, checkpoint)
+    return result
+
+
+def _run_through(run: HookedSession | WarmRun, batches: Callable[[], None]) -> None:
+    """Starts a run, lets it go to the end of its batches or of the input, and finishes it."""
     logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
-        _update(run, ops, steps)
-        result = _in_order(run.step(ops.values))
+        with contextlib.suppress(*END_OF_INPUT):
+            batches()
     except BaseException as error:
         run.finish(error)
         raise
     run.finish()
     logger.info("Inference Time : %0.5fs", time.time() - started)
     logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    with run.warm.program.graph.as_default():
-        _report(result, events_dir, checkpoint)
-    return result
+
+
+def _ops_of(program: Program) -> EvalOps:
+    if program.evaluation is None:
+        raise RuntimeError("A program of another mode was given to an evaluation.")
+    return program.evaluation
+
+
+def _write_graph(program: Program, events_dir: str) -> None:
+    with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
+        events.write_graph(events_dir, program.graph)
 
 
 def _update(run: WarmRun, ops: EvalOps, steps: int | None) -> None:
     done, last = 0, math.inf if steps is None else int(steps)
     log_every = None if steps is None else _log_cadence(int(steps))
-    try:
-        while done < last:
-            run.step(ops.update)
-            done += 1
-            if log_every and (done % log_every == 0 or done == last):
-                logger.info("Evaluation [%d/%d]", done, last)
-    except END_OF_INPUT:
-        pass
+    while done < last:
+        run.step(ops.update)
+        done += 1
+        if log_every and (done % log_every == 0 or done == last):
+            logger.info("Evaluation [%d/%d]", done, last)
 
 
 def _log_cadence(steps: int) -> int:
@@ -101,11 +107,12 @@ def _in_order(read: dict[str, Any]) -> dict[str, Any]:
     return {**{name: read[name] for name in sorted(read) if name != GLOBAL_STEP}, GLOBAL_STEP: read[GLOBAL_STEP]}
 
 
-def _report(result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
+def _report(program: Program, result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
     step = int(result[GLOBAL_STEP])
     shown = ", ".join(f"{name} = {value!s}" for name, value in sorted(result.items()))
     logger.info("Saving dict for global step %d: %s", step, shown)
-    events.write_metrics(events_dir, result, step, checkpoint)
+    with program.graph.as_default():
+        events.write_metrics(events_dir, result, step, checkpoint)
     if checkpoint:
         logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
 
