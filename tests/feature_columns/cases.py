@@ -119,6 +119,12 @@ def dense(checkpoint: str) -> dict[str, Columns]:
     }
 
 
+def linear(checkpoint: str) -> dict[str, Columns]:
+    """Dense columns in a linear model, which mostly takes categorical ones as they are."""
+    some = ("indicator_list", "indicator_crossed", "embedding_list", "embedding_weighted", "embedding_mean", "many")
+    return {name: columns for name, columns in dense(checkpoint).items() if name in numeric() or name in some}
+
+
 def shared(make: Callable[..., Columns]) -> dict[str, Columns]:
     """Shared embeddings, by `shared_embedding_columns` (1.x) or `shared_embeddings` (2.x)."""
     city, tags = (fc.categorical_column_with_vocabulary_list(key, CITIES) for key in ("city", "tags"))
@@ -147,6 +153,18 @@ def sequences() -> dict[str, Columns]:
         "sequence_shared": fc.shared_embeddings([words["list"]], 2),
         "sequence_many": [length, fc.embedding_column(words["identity"], 2), fc.indicator_column(words["list"])],
     }
+
+
+def parse_specs() -> dict[str, dict[str, str]]:
+    """How each column's features are read from `tf.Example`s, by the functions of both faces."""
+    known = {**{name: [column] for name, column in {**numeric(), **categorical()}.items()}, **sequences()}
+    old = {name: columns for name, columns in known.items() if not name.startswith("sequence")}
+    old |= shared(v1.feature_column.shared_embedding_columns)
+    made = {
+        **{f"v2|{name}": fc.make_parse_example_spec(columns) for name, columns in known.items()},
+        **{f"v1|{name}": v1.feature_column.make_parse_example_spec(columns) for name, columns in old.items()},
+    }
+    return {name: {key: repr(feature) for key, feature in sorted(spec.items())} for name, spec in made.items()}
 
 
 @dataclass
@@ -201,7 +219,7 @@ def ways(checkpoint: str, layers: Any) -> dict[str, tuple[Use, Callable[[], dict
     old = v1.feature_column.shared_embedding_columns
     return {
         "input_layer": (use_input_layer, lambda: {**dense(checkpoint), **shared(old)}),
-        "linear_model": (use_linear_model, lambda: {**dense(checkpoint), **shared(old), **raw}),
+        "linear_model": (use_linear_model, lambda: {**linear(checkpoint), **shared(old), **raw}),
         "linear_units": (use_linear_units, lambda: raw),
         "dense_features": (use_dense, lambda: {**dense(checkpoint), **shared(fc.shared_embeddings)}),
         "sequence_features": (use_sequence, sequences),

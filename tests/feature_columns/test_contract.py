@@ -63,3 +63,8 @@ def test_names_and_refusals(name: str) -> None:
     with layers.recording_columns():
         found = programs.outcome(program, layers, around=keras_in_model_fn)
     assert found == recorded.facts()["programs"][name]
+
+
+def test_parse_specs() -> None:
+    with tf.Graph().as_default():
+        assert cases.parse_specs() == recorded.facts()["parse_specs"]

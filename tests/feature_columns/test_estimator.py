@@ -119,7 +119,8 @@ def test_a_keras_model_counts_a_shared_embedding_once_among_its_weights(tmp_path
                 super().__init__(name="net")
                 columns = _shared(fc.shared_embeddings)
                 self.both = DenseFeatures(columns)
-                self.one = DenseFeatures([*columns[:1], fc.embedding_column(cases.categorical()["identity"], 2)])
+                own = fc.embedding_column(cases.categorical()["identity"], 2, initializer=v1.zeros_initializer())
+                self.one = DenseFeatures([*columns[:1], own])
 
             def call(self, inputs: Any) -> Any:
                 return tf.concat([self.both(inputs), self.one(inputs)], axis=1)

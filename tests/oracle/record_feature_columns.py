@@ -58,7 +58,9 @@ def main() -> None:
     numbers, facts = record_columns()
     named = {**programs.NAMING, **programs.REFUSED}
     outcomes = {name: programs.outcome(program, LAYERS) for name, program in named.items()}
-    content = {"tensorflow": tf.__version__, "columns": facts, "programs": outcomes}
+    with tf.Graph().as_default():
+        specs = cases.parse_specs()
+    content = {"tensorflow": tf.__version__, "columns": facts, "programs": outcomes, "parse_specs": specs}
     (TARGET / "feature_columns.json").write_text(json.dumps(content, indent=1) + "\n")
     np.savez_compressed(TARGET / "feature_columns.npz", tensorflow=np.array(tf.__version__), **numbers)
     resumed = {"tensorflow": tf.__version__, **record_model_dir()}
