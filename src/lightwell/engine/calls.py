@@ -27,11 +27,27 @@ class CachedCalls:
         self._translate = translate if translate is not None else _same
         self._callables: dict[Any, tuple[Callable[..., Any], Any]] = {}
 
-    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None, options: Any = None, about: Any = None) -> Any:
-        """Runs `fetches` as `Session.run` would; `about` is a `RunMetadata` to fill in."""
+    def run(
+        self,
+        fetches: Any,
+        feeds: Mapping[Any, Any] | None = None,
+        options: Any = None,
+        about: Any = None,
+        *,
+        told_by: Any = None,
+    ) -> Any:
+        """Runs `fetches` as `Session.run` would.
+
+        Args:
+            fetches: a structure of what a session can fetch.
+            feeds: tensors to values.
+            options: `RunOptions`.
+            about: a `RunMetadata` to fill in.
+            told_by: the part of `fetches` that differs from call to call, if the rest never does.
+        """
         if feeds or options is not None:
             return self._session.run(self._translate(fetches), feeds, options, about)
-        key = _key(fetches)
+        key = _key(fetches if told_by is None else told_by)
         found = self._callables.get(key)
         if found is None:
             if len(self._callables) >= _MOST_CALLABLES:  # a hook that makes up new fetches each step

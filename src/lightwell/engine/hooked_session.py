@@ -70,7 +70,8 @@ class HookedSession:
 
     def step(self, fetches: Any) -> Any:
         """Runs one step with all hooks around it; on a lost session, opens a new one and tries again."""
-        return self._insisting(lambda: self._step(fetches))
+        with self._program.graph.as_default():
+            return self._insisting(lambda: self._step(fetches))
 
     def finish(self, error: BaseException | None = None) -> None:
         """Calls the hooks' `end`, unless there was an error, and closes the session."""
@@ -94,15 +95,14 @@ class HookedSession:
         """A session is open and initialised; the hooks do not know yet."""
 
     def _insisting(self, act: Callable[[], Any]) -> Any:
-        """Does `act` in the program's graph; again in a new session as long as the session is lost."""
-        with self._program.graph.as_default():
-            while True:
-                try:
-                    return act()
-                except LOST_SESSION as error:
-                    logger.info(_LOST, "", error)
-                    self._close_session()
-                    self._open()
+        """Does `act`; again in a new session as long as the session is lost."""
+        while True:
+            try:
+                return act()
+            except LOST_SESSION as error:
+                logger.info(_LOST, "", error)
+                self._close_session()
+                self._open()
 
     def _open(self) -> None:
         while True:

@@ -67,7 +67,7 @@ def train(
     run = TrainSession(program, chain, plan, config.fuse_steps)
     with sigterm_raises():
         try:
-            _steps(run)
+            _steps(run, program.graph)
         except (KeyboardInterrupt, Terminated) as interrupt:
             _save_before_leaving(run, saver, interrupt)
             run.finish(interrupt)
@@ -81,14 +81,15 @@ def train(
     return TrainOutcome(run.global_step or 0, run.loss)
 
 
-def _steps(run: TrainSession) -> None:
+def _steps(run: TrainSession, graph: tf.Graph) -> None:
     """The loop: steps until somebody asks to stop, or the data end."""
-    run.start()
-    try:
-        while not run.should_stop:
-            run.advance()
-    except END_OF_INPUT:
-        pass
+    with graph.as_default():
+        run.start()
+        try:
+            while not run.should_stop:
+                run.advance()
+        except END_OF_INPUT:
+            pass
 
 
 def _hook_order(

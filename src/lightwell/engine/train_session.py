@@ -51,7 +51,7 @@ class TrainSession(HookedSession):
         super().__init__(program, adapted if self._reason_against is None else hooks, plan)
         self._most = fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
         self._args = SessionRunArgs([program.spec.train_op, program.spec.loss])
-        self._single = {"loss": program.spec.loss, "global_step": program.step_after, "train_op": program.spec.train_op}
+        self._single = (program.spec.loss, program.step_after, program.spec.train_op)
         self._loop: FusedLoop | None = None
         self._pace = Pace()
         self._stride = 1  # how far one step moves the counter
@@ -69,7 +69,10 @@ class TrainSession(HookedSession):
         return self._loss
 
     def advance(self) -> None:
-        """Runs at least one step: up to the next one that a hook must see, or that one."""
+        """Runs at least one step: up to the next one that a hook must see, or that one.
+
+        The program's graph must be the default one, which costs too much to arrange for each step.
+        """
         self._insisting(self._advance)
 
     def _complete_graph(self) -> None:
@@ -89,9 +92,12 @@ class TrainSession(HookedSession):
         self._pace = Pace(self._most)
 
     def _advance(self) -> None:
+        if self._loop is None:
+            self._look_step()
+            return
         step = self._step_before()
         quiet_until = self._hooks.next_look(step) - max(self._stride, 1)
-        if self._loop is None or quiet_until <= step:
+        if quiet_until <= step:
             self._look_step()
         else:
             self._quiet_steps(self._loop, quiet_until)
@@ -140,20 +146,20 @@ class TrainSession(HookedSession):
             request = self._hooks.before_run(context, in_bulk=True)
             context.global_step = before = int(values[self._program.step_after.name])
             context.loss_value = values[self._program.spec.loss.name]
-            results = {hook: self._looked_up(asked, values) for hook, asked in request.asked.items()}
+            results = {hook: self._recorded(asked, values) for hook, asked in request.asked.items()}
             self._hooks.after_run(context, request, results, metadata, show_nan=False)
             self._stop_requested = self._stop_requested or context.stop_requested
 
-    def _looked_up(self, fetches: Any, values: Mapping[str, Any]) -> Any:
+    def _recorded(self, fetches: Any, values: Mapping[str, Any]) -> Any:
         """What a session would have returned for `fetches`, from values by tensor name."""
-
-        def value(leaf: Any) -> Any:
-            element = self._program.graph.as_graph_element(leaf)
-            if element.name not in values:
-                raise not_tapped(element)
-            return values[element.name]
-
-        return tf.nest.map_structure(value, fetches)
+        if isinstance(fetches, tf.Tensor):
+            if fetches.name not in values:
+                raise not_tapped(fetches)
+            return values[fetches.name]
+        if type(fetches) is dict:
+            return {key: self._recorded(fetch, values) for key, fetch in fetches.items()}
+        element_of = self._program.graph.as_graph_element
+        return tf.nest.map_structure(lambda leaf: self._recorded(element_of(leaf), values), fetches)
 
     def _show_nan(self, loss: Any) -> None:
         context = RunContext(self._args, self._session, self._view, self._global_step)
@@ -167,14 +173,21 @@ class TrainSession(HookedSession):
         request = self._hooks.before_run(context)
         if self._loop is not None:
             _check_feeds(request, self._loop)
-        results, metadata = self._run({"step": self._single, "hooks": request.asked}, request.feeds, request.options)
-        context.global_step = int(results["step"]["global_step"])
-        context.loss_value = results["step"]["loss"]
-        self._hooks.after_run(context, request, results["hooks"], metadata)
+        (loss, step, _), results, metadata = self._run_step(request)
+        context.global_step, context.loss_value = int(step), loss
+        self._hooks.after_run(context, request, results, metadata)
         # Only a step that all hooks saw through counts: a lost session repeats it.
         self._move_counter(self._step_before(), context.global_step, 1)
         self._loss = context.loss_value
         self._stop_requested = self._stop_requested or context.stop_requested
+
+    def _run_step(self, request: Request) -> tuple[Any, Any, Any]:
+        if self._calls is None:
+            raise RuntimeError("A step was asked for before the session was started.")
+        metadata = tf.compat.v1.RunMetadata()
+        fetches = (self._single, request.asked)
+        results = self._calls.run(fetches, request.feeds, request.options, metadata, told_by=request.asked)
+        return *results, metadata
 
     def _move_counter(self, before: int, after: int, steps: int) -> None:
         self._global_step = after
