@@ -53,7 +53,7 @@ def main(model_dir: str) -> None:
     print("\nPredicting, with the activations of each digit: predict(input_fn, taps=...)\n")
     rows = list(est.predict(lambda: digits.input_fn(test, "infer"), taps=["layers/conv2d"]))
     wrong = [i for i, row in enumerate(rows) if row["classes"] != test["y"][i]]
-    print(f"  {len(rows)} rows, each with its (8, 8, 16) map of layers/conv2d; {len(wrong)} digits are misread")
+    print(f"  {len(rows)} rows, each with its (8, 8, 16) map of layers/conv2d; misread: {len(wrong)}")
 
     picture = Path(model_dir) / "inside.png"
     draw(picture, test, rows, wrong, est.layers["conv2d"].kernel, seen)
