@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from lightwell.interop.metrics import metric_pairs, tf_variable
+from lightwell.interop.metrics import metric_pairs
 from lightwell.interop.trace import KerasTrace
+from lightwell.interop.variables import tf_variable
 from lightwell.keys import ModeKeys
 from lightwell.spec import EstimatorSpec, is_keras_metric
 

@@ -21,6 +21,21 @@ def keras3() -> Any:
     return keras if keras is not None and keras.config.backend() == "tensorflow" else None
 
 
+def legacy_keras() -> Any:
+    """The `tf_keras` package if the program has loaded it, else None. Imports nothing."""
+    return sys.modules.get("tf_keras")
+
+
+def legacy_layer_classes(keras: Any) -> tuple[Any, Any]:
+    """The class of layers, and the one that takes its place for layers made in a graph."""
+    return keras.layers.Layer, importlib.import_module("tf_keras.src.engine.base_layer_v1").Layer
+
+
+def legacy_updates(layer: Any) -> list[Any]:
+    """The updates of one layer; the public `layer.updates` mixes in those of the layers it holds."""
+    return list(getattr(layer, "_updates", ()))
+
+
 def variable_class(keras: Any) -> Any:
     """The class behind every Keras variable: `keras.Variable` is a subclass that old releases do not use themselves."""
     return keras.Variable.__mro__[1]
@@ -60,11 +75,6 @@ def keras_path(layer: Any) -> str:
         return str(path)
     parent = getattr(layer, "_parent_path", None)
     return f"{parent}/{layer.name}" if parent else str(layer.name)
-
-
-def automatic_name(layer: Any) -> str:
-    """What Keras names a layer of this class when nobody says, without the number."""
-    return str(importlib.import_module("keras.src.utils.naming").to_snake_case(type(layer).__name__))
 
 
 def random_initializer_class(keras: Any) -> Any:

@@ -15,10 +15,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.equality import patch_equality
 from lightwell.interop.initial_values import patch_initializers
-from lightwell.interop.layer_calls import patch_layers
+from lightwell.interop.keras3_layers import patch_layers
+from lightwell.interop.legacy_layers import patch_legacy_layers
+from lightwell.interop.legacy_optimizers import legacy_train_op
 from lightwell.interop.old_calls import patch_old_calls
 from lightwell.interop.optimizers import keras_train_op, patch_optimizers
 from lightwell.interop.patches import Patches, SharedPatches
@@ -42,7 +45,12 @@ def _patch_keras3(patches: Patches) -> None:
     patch_equality(patches)
 
 
+def _patch_legacy(patches: Patches) -> None:
+    patch_legacy_layers(doors.legacy_keras(), patches)
+
+
 _keras3 = SharedPatches(_patch_keras3)
+_legacy = SharedPatches(_patch_legacy)
 
 
 @contextlib.contextmanager
@@ -58,20 +66,36 @@ def keras_in_model_fn(mode: str) -> Iterator[KerasTrace]:
             stack.enter_context(_keras3.applied())
             stack.enter_context(doors.fresh_counters())
             stack.callback(give_back, trace)
+        if doors.legacy_keras() is not None:
+            stack.enter_context(_legacy.applied())
         stack.enter_context(tracing(trace))
+        has_legacy = doors.legacy_keras() is not None
         yield trace
+        if doors.legacy_keras() is not None and not has_legacy:
+            raise ModelFnError(
+                "model_fn was the first to import tf_keras, so its layers could not be followed: moving statistics "
+                "would not be updated. Import tf_keras before the Estimator is used."
+            )
 
 
 def is_keras_optimizer(optimizer: Any) -> bool:
-    """Whether `optimizer` is one of Keras 3's."""
-    keras = doors.keras3()
-    return keras is not None and isinstance(optimizer, keras.optimizers.Optimizer)
+    """Whether `optimizer` is one of Keras 3 or of `tf_keras`."""
+    return isinstance(optimizer, _optimizer_classes())
+
+
+def _optimizer_classes() -> tuple[type, ...]:
+    keras, legacy = doors.keras3(), doors.legacy_keras()
+    found = [keras.optimizers.Optimizer] if keras is not None else []
+    return (*found, *([legacy.optimizers.Optimizer, legacy.optimizers.legacy.Optimizer] if legacy is not None else []))
 
 
 def keras_minimize(optimizer: Any, loss: Any, variables: Sequence[Any] | None, global_step: Any) -> tf.Operation:
-    """The training step of a Keras optimizer, inside or outside of a `model_fn`; see `optimizers.keras_train_op`."""
+    """The training step of a Keras optimizer, inside or outside of a `model_fn`."""
     trace = active_trace()
-    if trace is not None:
-        return keras_train_op(trace, optimizer, loss, variables, global_step)
-    with keras_in_model_fn(ModeKeys.TRAIN) as trace:
-        return keras_train_op(trace, optimizer, loss, variables, global_step)
+    if trace is None:
+        with keras_in_model_fn(ModeKeys.TRAIN):
+            return keras_minimize(optimizer, loss, variables, global_step)
+    keras = doors.keras3()
+    is_keras3 = keras is not None and isinstance(optimizer, keras.optimizers.Optimizer)
+    train_op = keras_train_op if is_keras3 else legacy_train_op
+    return train_op(trace, optimizer, loss, variables, global_step)

@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import ModelFnError
-from lightwell.interop import doors
-from lightwell.interop.variables import move_to_local
+from lightwell.interop.variables import move_to_local, tf_variable
 from lightwell.spec import is_keras_metric
 
 # What reads a variable; every other operation that takes its handle changes it, or is a function that may.
@@ -75,8 +74,3 @@ def _changes_by_handle(graph: tf.Graph) -> dict[str, list[Any]]:
             if tensor.dtype == tf.resource:
                 changes.setdefault(tensor.name, []).append(operation)
     return changes
-
-
-def tf_variable(variable: Any) -> Any:
-    """The TensorFlow variable behind a Keras 3 variable; a legacy Keras variable is one already."""
-    return variable if isinstance(variable, tf.Variable) else doors.held_value(variable)

@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.interop import doors
+from lightwell.layers.naming import snake_case
 
 _v1 = tf.compat.v1
 
@@ -59,7 +60,7 @@ class LayerNames:
         return _first_free(path, self._taken.__contains__)
 
     def _own_name(self, layer: Any) -> str:
-        automatic = doors.automatic_name(layer)
+        automatic = snake_case(type(layer).__name__)
         is_automatic = re.fullmatch(rf"{re.escape(automatic)}(_\d+)?", layer.name)
         return automatic if is_automatic and id(layer) not in self.made_here else str(layer.name)
 

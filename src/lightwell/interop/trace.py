@@ -58,6 +58,8 @@ class KerasTrace:
     names: LayerNames = field(init=False)
     reads_in_order: bool = True
     is_optimizing: bool = False
+    is_describing: bool = False
+    symbolic: set[str] = field(default_factory=set)
     # Keras variables compare element by element, so all of these go by id; the objects are kept to keep the id.
     created: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     assigned: dict[int, list[Any]] = field(default_factory=dict)
@@ -92,6 +94,15 @@ class KerasTrace:
             yield
         finally:
             self.is_optimizing = False
+
+    @contextlib.contextmanager
+    def describing(self) -> Iterator[None]:
+        """Inside the block a layer is called to describe a model, on what stands for inputs."""
+        before, self.is_describing = self.is_describing, True
+        try:
+            yield
+        finally:
+            self.is_describing = before
 
     def holds(self, tensor: Any) -> bool:
         """Whether a tensor can be fetched from the graph."""

@@ -56,6 +56,11 @@ def as_initializer(value: Any, dtype: Any = None) -> Any:
     return lambda shape, dtype=dtype: fixed(array, dtype)
 
 
+def tf_variable(variable: Any) -> Any:
+    """The TensorFlow variable behind a Keras 3 variable, if it is created; a legacy Keras variable is one already."""
+    return variable if isinstance(variable, tf.Variable) else doors.held_value(variable)
+
+
 def is_local(variable: Any) -> bool:
     """Whether each session starts the variable anew: so do the variables of metrics."""
     origin = origin_of(variable)

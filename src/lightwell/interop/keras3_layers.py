@@ -1,0 +1,77 @@
+"""Keras 3 layers called in a `model_fn`: their variables, regularisers and losses.
+
+Calls on symbolic inputs (`keras.Input`) describe a model and compute nothing; calls that Keras makes to learn shapes
+are its own business. Both pass untouched.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.interop import doors
+from lightwell.interop.layer_calls import follow_call, wrapped_init
+from lightwell.interop.outside import eager_tensors_as_constants, raise_if_eager
+from lightwell.interop.patches import Patches
+from lightwell.interop.trace import KerasTrace, active_trace
+from lightwell.interop.variables import ensure_created
+
+
+def patch_layers(keras: Any, patches: Patches) -> None:
+    """Lets the layers of Keras 3 follow the active trace."""
+    patches.wrap(keras.layers.Layer, "__call__", functools.partial(_wrapped_call, keras.KerasTensor))
+    patches.wrap(keras.layers.Layer, "__init__", wrapped_init)
+    patches.wrap(keras.layers.Layer, "add_loss", _wrapped_add_loss)
+
+
+def _wrapped_call(symbolic: type, original: Any) -> Any:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        trace = active_trace()
+        if trace is None or doors.only_infers_shapes() or _is_symbolic(symbolic, args, kwargs):
+            return original(self, *args, **kwargs)
+        outputs = follow_call(trace, self, args, kwargs, lambda completed: _run(trace, original, self, args, completed))
+        _penalise_weights(trace, self)
+        return outputs
+
+    return call
+
+
+def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    try:
+        with eager_tensors_as_constants(layer):
+            outputs = original(layer, *args, **kwargs)
+    except RuntimeError as error:
+        raise_if_eager(error, layer)
+        raise
+    for weight in layer.weights:  # those that the call did not read
+        ensure_created(trace, weight)
+    return outputs
+
+
+def _penalise_weights(trace: KerasTrace, layer: Any) -> None:
+    """The regulariser of a weight counts once, however often its layer is called."""
+    for weight in layer.trainable_weights:
+        if weight.regularizer is not None and id(weight) not in trace.penalised:
+            trace.penalised.add(id(weight))
+            name = doors.held_value(weight).op.name
+            with tf.init_scope(), trace.graph.name_scope(f"{name}/Regularizer/"):
+                trace.add_penalty(tf.convert_to_tensor(weight.regularizer(weight)))
+
+
+def _wrapped_add_loss(original: Any) -> Any:
+    @functools.wraps(original)
+    def add_loss(self: Any, loss: Any) -> None:
+        original(self, loss)
+        trace = active_trace()
+        if trace is not None and not doors.only_infers_shapes():
+            for part in tf.nest.flatten(loss):
+                trace.add_penalty(part)
+
+    return add_loss
+
+
+def _is_symbolic(symbolic: type, args: Any, kwargs: dict[str, Any]) -> bool:
+    return any(isinstance(leaf, symbolic) for leaf in tf.nest.flatten((args, kwargs)))

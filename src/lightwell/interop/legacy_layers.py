@@ -1,0 +1,115 @@
+"""Layers of `tf_keras`, the Keras before version 3, called in a `model_fn`.
+
+They name their variables as TensorFlow 2.15 did and count names per graph, so names need no help. `Input` is a real
+placeholder of the graph there: a call on it, or on what was made from it, describes a model, and the updates and
+losses it leaves could never run.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import ModelFnError
+from lightwell.interop import doors
+from lightwell.interop.layer_calls import follow_call, wrapped_init
+from lightwell.interop.patches import Patches
+from lightwell.interop.trace import KerasTrace, active_trace
+from lightwell.interop.variables import move_to_local
+
+
+def patch_legacy_layers(keras: Any, patches: Patches) -> None:
+    """Lets the layers of `tf_keras` follow the active trace."""
+    for kind in doors.legacy_layer_classes(keras):
+        patches.wrap(kind, "__init__", wrapped_init)
+        patches.wrap(kind, "__call__", _wrapped_call)
+        patches.wrap(kind, "add_update", _wrapped_add_update)
+        patches.wrap(kind, "add_loss", _wrapped_add_loss)
+
+
+def _wrapped_call(original: Any) -> Any:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        trace = active_trace()
+        if trace is None:
+            return original(self, *args, **kwargs)
+        if _is_symbolic(trace, args, kwargs):
+            return _describe(trace, original, self, args, kwargs)
+        _check_graph(trace, self)
+        return follow_call(trace, self, args, kwargs, lambda completed: original(self, *args, **completed))
+
+    return call
+
+
+def _describe(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    with trace.describing():
+        outputs = original(layer, *args, **kwargs)
+    trace.symbolic.update(leaf.name for leaf in tf.nest.flatten(outputs) if tf.is_tensor(leaf))
+    return outputs
+
+
+def _is_symbolic(trace: KerasTrace, args: Any, kwargs: dict[str, Any]) -> bool:
+    return any(_describes(trace, leaf) for leaf in tf.nest.flatten((args, kwargs)) if tf.is_tensor(leaf))
+
+
+def _describes(trace: KerasTrace, tensor: Any) -> bool:
+    if getattr(tensor, "name", None) in trace.symbolic:
+        return True
+    history = getattr(tensor, "_keras_history", None)
+    return history is not None and bool(getattr(history.layer, "is_placeholder", False))
+
+
+def _check_graph(trace: KerasTrace, layer: Any) -> None:
+    weights = layer.weights if layer.built else []
+    if any(getattr(weight.handle, "graph", None) is not trace.graph for weight in weights):
+        raise ModelFnError(
+            f"model_fn called the {type(layer).__name__} layer {layer.name!r} of tf_keras, whose variables were made "
+            "outside of this call of model_fn. Create the layer inside model_fn; only layers of Keras 3 may come from "
+            "outside."
+        )
+
+
+def _wrapped_add_update(original: Any) -> Any:
+    @functools.wraps(original)
+    def add_update(self: Any, *args: Any, **kwargs: Any) -> None:
+        trace = active_trace()
+        known = len(doors.legacy_updates(self))
+        original(self, *args, **kwargs)
+        if trace is not None and not trace.is_describing:
+            for update in doors.legacy_updates(self)[known:]:
+                _add_update(trace, self, update)
+
+    return add_update
+
+
+def _add_update(trace: KerasTrace, layer: Any, update: Any) -> None:
+    if not trace.holds(update):
+        return
+    if not hasattr(layer, "update_state"):
+        trace.add_update(update)
+        return
+    for variable in layer.variables:  # a metric is a layer, too; its variables start anew in each session
+        move_to_local(trace.graph, variable)
+    trace.local_updates.append((layer.variables[0], update))
+
+
+def _wrapped_add_loss(original: Any) -> Any:
+    @functools.wraps(original)
+    def add_loss(self: Any, losses: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, losses, *args, **kwargs)
+        trace = active_trace()
+        if trace is not None:
+            for loss in tf.nest.flatten(losses):
+                _add_loss(trace, loss)
+
+    return add_loss
+
+
+def _add_loss(trace: KerasTrace, loss: Any) -> None:
+    if callable(loss):  # the regulariser of a weight, told once when the weight is made
+        with tf.init_scope():
+            trace.add_penalty(loss())
+    elif not trace.is_describing:
+        trace.add_penalty(loss)

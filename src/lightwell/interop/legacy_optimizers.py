@@ -1,0 +1,75 @@
+"""Optimizers of `tf_keras` in a model's graph: one operation that makes a training step and counts it.
+
+Those of `tf_keras.optimizers.legacy` know graphs and bring `get_updates`. The others are written for eager execution;
+their update runs as one function, which keeps the order of its reads and assignments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.interop.initial_values import outside_the_graph
+from lightwell.interop.trace import KerasTrace
+from lightwell.interop.variables import move_to_local
+
+_v1 = tf.compat.v1
+
+
+def legacy_train_op(
+    trace: KerasTrace, optimizer: Any, loss: Any, variables: Sequence[Any] | None, global_step: Any
+) -> tf.Operation:
+    """The operation that computes the gradients of `loss`, updates `variables` and counts `global_step`, if given."""
+    targets = list(variables or trace.graph.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES))
+    if hasattr(optimizer, "get_updates"):
+        optimizer = type(optimizer).from_config(optimizer.get_config())  # its state belongs to one graph
+        if global_step is not None:
+            optimizer.iterations = global_step
+        return tf.group(*optimizer.get_updates(loss, targets))
+    optimizer = _of_this_graph(trace, optimizer)
+    if global_step is not None:
+        _forget(trace.graph, optimizer.iterations)
+        optimizer.iterations = global_step
+    gradients = tf.gradients(loss, targets)
+    targets = [target for target, gradient in zip(targets, gradients, strict=True) if gradient is not None]
+    with trace.graph.name_scope(None), tf.variable_creator_scope(_slot_names(optimizer.name, targets)):
+        optimizer.build(targets)
+    if isinstance(optimizer.learning_rate, tf.Variable):
+        move_to_local(trace.graph, optimizer.learning_rate)
+
+    def update(given: list[Any]) -> Any:
+        with trace.optimizing():
+            optimizer.apply_gradients(zip(given, targets, strict=True))
+        return tf.constant(0)
+
+    known = [gradient for gradient in gradients if gradient is not None]
+    with tf.control_dependencies([tf.function(update, autograph=False)(known)]):
+        return tf.no_op()
+
+
+def _of_this_graph(trace: KerasTrace, optimizer: Any) -> Any:
+    if getattr(optimizer.iterations.handle, "graph", None) is trace.graph:
+        return optimizer
+    return type(optimizer).from_config(outside_the_graph(optimizer.get_config))
+
+
+def _forget(graph: tf.Graph, variable: Any) -> None:
+    members = graph.get_collection_ref(_v1.GraphKeys.GLOBAL_VARIABLES)
+    members[:] = [member for member in members if member is not variable]
+
+
+def _slot_names(optimizer: str, targets: Sequence[Any]) -> Callable[..., Any]:
+    """Slots below the variable they serve, `dense/kernel/Adam/m`, and not below the slot's kind."""
+    served = sorted((target.op.name for target in targets), key=len, reverse=True)
+
+    def create(make: Callable[..., Any], **kwargs: Any) -> Any:
+        given = str(kwargs.get("name"))
+        for name in served:
+            if given.endswith(f"/{name}"):
+                kwargs["name"] = f"{name}/{optimizer}/{given.removesuffix(f'/{name}')}"
+                break
+        return make(**kwargs)
+
+    return create
