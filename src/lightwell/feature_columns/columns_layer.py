@@ -130,7 +130,9 @@ class FeatureColumnsLayer(keras.layers.Layer):
 
     def _record(self, features: Mapping[str, Any]) -> None:
         trace = active_trace()
-        if trace is None or not all(trace.holds(tensor) for tensor in self._columns.tensors.values()):
+        if trace is None or any(isinstance(value, keras.KerasTensor) for value in features.values()):
+            return
+        if not all(trace.holds(tensor) for tensor in self._columns.tensors.values()):
             return
         record_parts(
             name=trace.names.path_of(self, None),

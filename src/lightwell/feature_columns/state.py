@@ -63,8 +63,8 @@ class ColumnState:
     ) -> Any:
         """Makes a variable for a column. All are resource variables, whatever `use_resource` says."""
         wanted = Wanted(feature_column, name, tuple(shape), tf.as_dtype(dtype or "float32"), trainable, initializer)
-        self._variables[feature_column, name] = self._make_variable(wanted)
-        return self.get_variable(feature_column, name)
+        variable = self._variables[feature_column, name] = self._make_variable(wanted)
+        return variable
 
     def get_variable(self, feature_column: Any, name: str) -> Any:
         """The variable that was made for a column under that name."""
