@@ -50,6 +50,17 @@ def _translated(held: Any, find: Callable[[str], Any]) -> Any:
     return held
 
 
+def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
+    """Name and shape of a variable as a checkpoint has it: for a part of a partitioned variable, those of the whole.
+
+    A part knows its whole so that `Saver` can join them; there is no public way to ask it.
+    """
+    part = getattr(variable, "_save_slice_info", None)
+    if part is not None:
+        return part.full_name, tuple(int(size) for size in part.full_shape)
+    return variable.op.name, tuple(int(size) for size in variable.shape)
+
+
 def feature_columns() -> Any:
     """The classes behind `tf.feature_column`: `FeatureColumn`, `DenseColumn`, `SequenceDenseColumn` and the
     `FeatureTransformationCache` that a column reads its features from.

@@ -41,8 +41,10 @@ def finished(logits: Any, labels: Any, mode: str, optimizer: Any = None) -> lw.E
     if mode == PREDICT:
         return lw.EstimatorSpec(mode, predictions=predictions)
     loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
-    optimizer = optimizer or v1.train.AdamOptimizer(0.01)
-    train_op = optimizer.minimize(loss, global_step=v1.train.get_global_step())
+    train_op = None
+    if mode == TRAIN:
+        optimizer = optimizer or v1.train.AdamOptimizer(0.01)
+        train_op = optimizer.minimize(loss, global_step=v1.train.get_global_step())
     metrics = {"accuracy": v1.metrics.accuracy(labels, predictions["classes"])}
     return lw.EstimatorSpec(mode, predictions, loss, train_op, metrics)
 

@@ -14,6 +14,8 @@ from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session
 from lightwell.errors import UsageError
 
+_MOST_CALLABLES = 64
+
 
 class _Open:
     """One open session and who is using it."""
@@ -41,8 +43,10 @@ class WarmSession:
         used = self._enter()
         try:
             call = used.callables.get(key)
-            if call is None:
+            if call is None and len(used.callables) < _MOST_CALLABLES:
                 call = self._prepare(used, key, fetches, feed_list)
+            if call is None:
+                return used.session.run(fetches, dict(zip(feed_list, values, strict=True)))
             return call(*values)
         finally:
             self._leave(used)

@@ -31,9 +31,10 @@ from lightwell.inputs.unpack import Inputs
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
 from lightwell.sight.describe import Description, describe, read_description, write_description
+from lightwell.sight.fed_inputs import FedInputs, specs_from_description
 from lightwell.sight.finding import with_sight
 from lightwell.sight.over_data import EvalResult, TapOverData
-from lightwell.sight.predictor import FedInputs, Predictor, specs_from_description
+from lightwell.sight.predictor import Predictor
 from lightwell.sight.rows import RowTaps
 from lightwell.sight.views import LayersView, WeightsView
 from lightwell.spec import EstimatorSpec, checked_hooks
@@ -369,7 +370,6 @@ class Estimator:
     def _refuse_strategy(self, doing: str, strategy: Any) -> None:
         if strategy is not None:
             raise UsageError(
-                f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does "
-                "not support "
-                "yet. Leave it out to run on one device."
+                f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
+                "support yet. Leave it out to run on one device."
             )

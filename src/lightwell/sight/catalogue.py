@@ -28,6 +28,7 @@ SECTIONS = (
 STRUCTURES = frozenset(["features", "labels", "predictions"])
 TIMING = ("timing/step", "timing/examples_per_second")
 _HANDLES = (tf.resource, tf.variant)  # types of what stands for something else and cannot be read
+_STEP_READS = "global_step_read_op_cache"  # the collection in which TensorFlow's hooks keep a tensor of theirs
 _OWN_SCOPE = "lightwell/"  # ops that Lightwell added to the graph are no part of the model
 
 
@@ -178,7 +179,7 @@ def _variables(section: str, variables: list[Any]) -> dict[str, Entry]:
 def _collections(graph: tf.Graph) -> dict[str, Entry]:
     found: dict[str, Any] = {}
     for name in graph.get_all_collection_keys():
-        if isinstance(name, str) and not name.startswith("_"):
+        if isinstance(name, str) and not name.startswith("_") and name != _STEP_READS:
             found.update(_numbered(f"collections/{name}", _tensors_in(graph.get_collection(name))))
     return _entries("collections", found)
 

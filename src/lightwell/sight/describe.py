@@ -8,32 +8,39 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.engine.program import Program
-from lightwell.layers.record import LayerCall
 from lightwell.sight.catalogue import Catalogue, Entry
 from lightwell.sight.optimizer_state import split_names
 
 FILE_NAME = "description.json"
+UNKNOWN_KIND = "?"
 _FORMAT = 1
 
 
 @dataclass(frozen=True)
 class ValueInfo:
-    """A value: its path, shape (None for a size known only when it runs) and type."""
+    """A value: its path, shape (None for a size known only when it runs), type, and whether it is dense, sparse or
+    ragged."""
 
     path: str
     shape: tuple[int | None, ...] | None
     dtype: str
+    form: str = "dense"
 
 
 @dataclass(frozen=True)
 class WeightInfo:
-    """A variable: its name in checkpoints, its attribute on the layer (`kernel`), its size."""
+    """A variable: its name in checkpoints, its attribute on the layer (`kernel`), its size.
+
+    A partitioned variable is one, as it is in a checkpoint.
+    """
 
     name: str
     attribute: str
@@ -68,7 +75,7 @@ class LayerInfo:
 
     @property
     def parameters(self) -> int:
-        """How many numbers its own weights hold."""
+        """How many numbers its weights hold; those of layers inside it are among them."""
         return sum(weight.parameters for weight in self.weights)
 
 
@@ -140,10 +147,9 @@ def describe(program: Program) -> Description:
     """Describes a built program."""
     catalogue = Catalogue(program)
     trainable = {id(v) for v in program.graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
-    weights = [_weight(entry.tensor, trainable) for entry in catalogue.section("weights").values()]
     return Description(
         layers=_layers(catalogue, trainable),
-        weights=tuple(weights),
+        weights=_weight_infos([entry.tensor for entry in catalogue.section("weights").values()], trainable),
         slots=tuple(path.partition("/")[2] for path in catalogue.section("slots")),
         features=_infos(catalogue.section("features")),
         labels=_infos(catalogue.section("labels")),
@@ -164,7 +170,7 @@ def from_variables(shapes: dict[str, Any], dtypes: dict[str, Any]) -> Descriptio
         scope = weight.name.rpartition("/")[0]
         if scope:
             scopes.setdefault(scope, []).append(weight)
-    layers = [LayerInfo(scope, "?", (), (), tuple(owned)) for scope, owned in scopes.items()]
+    layers = [LayerInfo(scope, UNKNOWN_KIND, (), (), tuple(owned)) for scope, owned in scopes.items()]
     return Description(layers=tuple(layers), weights=tuple(weights), slots=tuple(slots))
 
 
@@ -188,28 +194,29 @@ def _layers(catalogue: Catalogue, trainable: set[int]) -> tuple[LayerInfo, ...]:
     entries = list(catalogue.section("layers").values())
     found: dict[str, LayerInfo] = {}
     for call in catalogue.program.layers:
-        calls = 1 + (found[call.name].calls if call.name in found else 0)
         mine = [entry for entry in entries if entry.call is not None and entry.call.name == call.name]
         found[call.name] = LayerInfo(
             call.name,
             call.kind,
-            tuple(_info(entry) for entry in mine if "/input" not in entry.path[len(call.name) + 7 :]),
-            tuple(_info(entry) for entry in mine if "/input" in entry.path[len(call.name) + 7 :]),
-            _owned(call, trainable),
-            calls,
+            outputs=tuple(_info(entry) for entry in mine if not entry.is_input),
+            inputs=tuple(_info(entry) for entry in mine if entry.is_input),
+            weights=_weight_infos(call.variables, trainable, f"{call.name}/"),
+            calls=1 + (found[call.name].calls if call.name in found else 0),
         )
     return tuple(found.values())
 
 
-def _owned(call: LayerCall, trainable: set[int]) -> tuple[WeightInfo, ...]:
-    variables = [getattr(v, "value", v) if not hasattr(v, "op") else v for v in call.variables]
-    return tuple(_weight(variable, trainable) for variable in variables if hasattr(variable, "op"))
-
-
-def _weight(variable: Any, trainable: set[int]) -> WeightInfo:
-    name = variable.op.name
-    shape = tuple(int(size) for size in variable.shape)
-    return WeightInfo(name, name.rpartition("/")[2], shape, variable.dtype.base_dtype.name, id(variable) in trainable)
+def _weight_infos(variables: Iterable[Any], trainable: set[int], scope: str = "") -> tuple[WeightInfo, ...]:
+    """Each variable once; its attribute is the last part of its name, or where several of a layer share that, what
+    follows the layer's name."""
+    named = {_tf.whole_variable(variable)[0]: variable for variable in variables}
+    last_parts = [name.rpartition("/")[2] for name in named]
+    infos = []
+    for (name, variable), last in zip(named.items(), last_parts, strict=True):
+        attribute = last if last_parts.count(last) == 1 else name.removeprefix(scope)
+        shape = _tf.whole_variable(variable)[1]
+        infos.append(WeightInfo(name, attribute, shape, variable.dtype.base_dtype.name, id(variable) in trainable))
+    return tuple(infos)
 
 
 def _infos(entries: dict[str, Entry]) -> tuple[ValueInfo, ...]:
@@ -217,14 +224,18 @@ def _infos(entries: dict[str, Entry]) -> tuple[ValueInfo, ...]:
 
 
 def _info(entry: Entry) -> ValueInfo:
-    shape = entry.tensor.shape
-    sizes = None if shape.rank is None else tuple(shape.as_list())
-    return ValueInfo(entry.path, sizes, entry.tensor.dtype.base_dtype.name)
+    tensor = entry.tensor
+    sizes = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
+    forms = {tf.SparseTensor: "sparse", tf.RaggedTensor: "ragged"}
+    return ValueInfo(entry.path, sizes, tensor.dtype.base_dtype.name, forms.get(type(tensor), "dense"))
 
 
 def _values(data: list[dict[str, Any]]) -> tuple[ValueInfo, ...]:
     return tuple(
-        ValueInfo(one["path"], None if one["shape"] is None else tuple(one["shape"]), one["dtype"]) for one in data
+        ValueInfo(
+            one["path"], None if one["shape"] is None else tuple(one["shape"]), one["dtype"], one.get("form", "dense")
+        )
+        for one in data
     )
 
 

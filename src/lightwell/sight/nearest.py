@@ -44,7 +44,8 @@ _SLIPS = {
     "weight": "weights",
 }
 _WEIGHT = re.compile(r"/(kernel|bias|gamma|beta|moving_\w+|embedding_weights|embeddings|recurrent_kernel|weights?)$")
-_EXACT, _ELSEWHERE, _BELOW = 4.0, 3.0, 2.0  # how sure a guess is; likeness of letters is at most 1
+# How sure a guess is; the likeness of letters is at most 1.
+_EXACT, _SECTION_LEFT_OUT, _PART_LEFT_OUT, _BELOW, _OTHER_SECTION = 6.0, 5.0, 4.0, 3.0, 2.0
 _LEAST_LIKENESS = 0.6
 
 
@@ -65,13 +66,11 @@ def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bo
     best = max((score for score, _ in scored), default=0.0)
     if best < _LEAST_LIKENESS:
         return []
-    least = best - 0.9 if best >= _BELOW else max(_LEAST_LIKENESS, best - 0.2)
+    least = best - 0.5 if best > 1 else max(_LEAST_LIKENESS, best - 0.2)
     order = {name: place for place, name in enumerate(names)}
     good = sorted((pair for pair in scored if pair[0] >= least), key=lambda pair: (-pair[0], order[pair[1]]))
     found = [name for _, name in good]
-    if globs and best < _ELSEWHERE - 0.9 and len(found) > 1 and best >= _BELOW - 0.9:
-        found = [*_globs(meant, found), *found]
-    return found[:most]
+    return [*(_globs(meant, found) if globs else []), *found][:most]
 
 
 def spellings(wanted: str) -> list[str]:
@@ -116,26 +115,33 @@ def _score(rank: int, spelling: str, name: str) -> float:
             return _EXACT - 0.01 * rank
         wanted = wanted.replace("*", "").replace("?", "").rstrip("/")
     head, _, tail = wanted.partition("/")
-    if low.endswith(f"/{wanted}"):  # the section was left out
-        return _ELSEWHERE + 0.5 - 0.01 * low.count("/")
-    if tail and low.endswith(f"/{tail}"):  # another section, or one between was left out
-        return _ELSEWHERE + (0.4 if low.partition("/")[0] == head else 0.2) - 0.01 * low.count("/")
+    depth = 0.01 * low.count("/")
+    if low.endswith(f"/{wanted}"):
+        return _SECTION_LEFT_OUT - depth
+    if tail and low.endswith(f"/{tail}") and low.startswith(f"{head}/"):
+        return _PART_LEFT_OUT - depth
     if low.startswith(f"{wanted}/"):
-        return _BELOW - 0.01 * rank - 0.05 * low.count("/input")
+        return _BELOW - 0.01 * rank - 0.1 * low.count("/input")
+    if tail and low.endswith(f"/{tail}"):
+        return _OTHER_SECTION - depth
     return _likeness(wanted, low)
 
 
 def _likeness(wanted: str, low: str) -> float:
     """How alike two names are, letter by letter, from 0 to 1."""
-    bare = low.partition("/")[2]
+    head, _, tail = wanted.partition("/")
+    known_head, _, known_tail = low.partition("/")
     whole = _ratio(wanted, low)
-    if "/" in wanted:
-        same_head = wanted.partition("/")[0] == low.partition("/")[0]
-        part = _ratio(wanted.partition("/")[2], bare)
-        return max(whole, part * (1.0 if same_head else 0.85))
-    if wanted and len(wanted) >= 3 and wanted in bare:
-        return 0.85 + 0.1 * len(wanted) / len(bare)
-    return max(whole, _ratio(wanted, bare), *(0.9 * _ratio(wanted, part) for part in low.split("/")))
+    if not tail:
+        parts = [0.9 * _ratio(wanted, part) for part in low.split("/")]
+        return max(whole, _ratio(wanted, known_tail), _holds(wanted, known_tail), *parts)
+    part = max(_ratio(tail, known_tail), _holds(tail, known_tail))
+    return max(whole, part * (1.0 if head == known_head else 0.85))
+
+
+def _holds(wanted: str, known: str) -> float:
+    """How likely a name was meant by a piece of it."""
+    return 0.85 + 0.1 * len(wanted) / len(known) if len(wanted) >= 3 and wanted in known else 0.0
 
 
 def _ratio(first: str, second: str) -> float:
@@ -147,9 +153,10 @@ def _ratio(first: str, second: str) -> float:
 
 
 def _globs(meant: list[str], found: list[str]) -> list[str]:
-    """The glob over the names that start with what was written."""
+    """The glob over the names, where they are several that start with what was written."""
     for spelling in meant:
-        below = [name for name in found if name.lower().startswith(f"{spelling.lower()}/")]
+        start = f"{spelling.lower()}/"
+        below = [name for name in found if name.lower().startswith(start) and not name.endswith("/input")]
         if len(below) > 1:
             return [f"{below[0][: len(spelling)]}/*"]
     return []

@@ -54,9 +54,11 @@ def learning_rates(program: Program) -> dict[str, Any]:
     One rate is `learning_rate`; where several optimizers have rates of their own, each is
     `learning_rate/<optimizer>`, by the name of the optimizer's scope.
     """
-    declared = program.graph.get_collection(LEARNING_RATE_COLLECTION)
-    found: dict[int, tuple[str, Any]] = {id(rate): (_scope(rate.op.name), rate) for rate in declared}
-    for op in [] if declared else _update_ops(program.graph):
+    found: dict[int, tuple[str, Any]] = {}
+    for declared in program.graph.get_collection(LEARNING_RATE_COLLECTION):
+        rate = _origin(declared)
+        found.setdefault(id(rate), (_scope(declared.op.name.rpartition("/")[0] or declared.op.name), rate))
+    for op in _update_ops(program.graph):
         for argument, tensor in zip(op.op_def.input_arg, op.inputs, strict=False):
             if argument.name in _RATE_NAMES:
                 rate = _origin(tensor)

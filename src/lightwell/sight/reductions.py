@@ -74,6 +74,7 @@ class Reduction:
     Attributes:
         name: what the user called: `stats`.
         selection: of what.
+        settings: what else the user set.
         builder: makes a function that adds the reduction of a tensor to the default graph; one for each graph.
         read: makes the result of what that gave, once fetched.
         of_array: makes the result of an array.
@@ -81,6 +82,7 @@ class Reduction:
 
     name: str
     selection: Any
+    settings: Any
     builder: Callable[[], Callable[[Any], Any]]
     read: Callable[[Array], Any]
     of_array: Callable[[Any], Any]
@@ -91,7 +93,7 @@ def stats(*selection: Any) -> Reduction:
 
     In a `Watch`, `step["layers/dense"]` is then a `Stats`.
     """
-    return Reduction("stats", list(selection), lambda: _Traced(_stats_tensor), _read_stats, stats_of)
+    return Reduction("stats", list(selection), None, lambda: _Traced(_stats_tensor), _read_stats, stats_of)
 
 
 def histogram(*selection: Any, bins: int = 30) -> Reduction:
@@ -101,6 +103,7 @@ def histogram(*selection: Any, bins: int = 30) -> Reduction:
     return Reduction(
         "histogram",
         list(selection),
+        int(bins),
         lambda: _Traced(functools.partial(_histogram_tensor, bins=int(bins))),
         _read_histogram,
         lambda array: histogram_of(array, int(bins)),

@@ -70,6 +70,13 @@ def as_list(taps: Any) -> list[Any]:
     return [taps] if isinstance(taps, str | Reduction | type) or callable(taps) else list(taps)
 
 
+def key_of(taps: Any) -> Any:
+    """What tells one request for taps from another: equal for the same paths and reductions, whoever wrote them."""
+    if isinstance(taps, Reduction):
+        return (taps.name, taps.settings, key_of(taps.selection))
+    return tuple(key_of(one) for one in taps) if isinstance(taps, list | tuple) else taps
+
+
 def make_request(program: Program, asked: Sequence[Selection | Reduction], where: str) -> Request:
     """Makes a request ready.
 

@@ -63,12 +63,3 @@ class RowTaps:
             (whole if examples is None else cut)[item.key] = value if examples is None else examples
         for index in range(size):
             yield Row({key: value[index] for key, value in cut.items()}, whole)
-
-
-def variant_of(taps: Any) -> Any:
-    """What tells one request for taps from another; an object of its own where they cannot be compared."""
-    if taps is None or isinstance(taps, str):
-        return taps
-    if isinstance(taps, list | tuple) and all(isinstance(tap, str) for tap in taps):
-        return tuple(taps)
-    return object()

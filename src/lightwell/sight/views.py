@@ -16,6 +16,7 @@ from lightwell.errors import PathError
 from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.optimizer_state import split_names
+from lightwell.sight.show import columns, shape_text
 
 Array = np.ndarray[Any, Any]
 
@@ -59,7 +60,7 @@ class WeightsView(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         shapes = open_checkpoint(self._checkpoint()).get_variable_to_shape_map()
-        return "\n".join(f"{name}  {shapes[name]}" for name in self)
+        return columns([(name, shape_text(shapes[name])) for name in self]) if len(self) else "no weights"
 
 
 class LayerView:
@@ -113,6 +114,14 @@ class LayerView:
         raise AttributeError(
             f"layer {self.name!r} ({self.kind}) has no weight {attribute!r}; it has {owned if owned else 'no weights'}."
         )
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        if not attribute.startswith("_"):
+            raise AttributeError(
+                f"layer {self.name!r}: {attribute!r} cannot be set. What a layer shows is read from a checkpoint, and "
+                "setting it would change nothing there."
+            )
+        super().__setattr__(attribute, value)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(weight.attribute for weight in self._info.weights)]
