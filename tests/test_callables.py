@@ -97,3 +97,8 @@ def test_names_are_those_that_authors_know() -> None:
     assert name_of(Model().method) == "Model.method"
     assert name_of(Model()) == "Model"
     assert name_of(wrapped(plain)) == "plain"
+
+    def inner() -> None: ...
+
+    assert name_of(inner) == "inner"
+    assert name_of(lambda: None) == "<lambda>"

@@ -60,4 +60,5 @@ def name_of(function: Callable[..., Any]) -> str:
     """A name for `function` that its author recognises in a message."""
     while isinstance(function, functools.partial):
         function = function.func
-    return getattr(function, "__qualname__", None) or type(function).__qualname__
+    name: str = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return name.rpartition("<locals>.")[2]

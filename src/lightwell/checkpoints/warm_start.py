@@ -124,8 +124,8 @@ def warm_start(settings: WarmStartSettings) -> WarmStartReport:
     report = WarmStartReport(checkpoint, tuple(loaded), tuple(missing), tuple(mismatched), _left_out(chosen, stored))
     if not loaded and settings.vars_to_warm_start is not None:
         raise CheckpointError(
-            f"Nothing to warm-start: nothing that vars_to_warm_start={settings.vars_to_warm_start!r} asks for is in the "
-            "checkpoint with the same shape. A pattern is matched from the start of a name: 'dense/', "
+            f"Nothing to warm-start: nothing that vars_to_warm_start={settings.vars_to_warm_start!r} asks for is in "
+            "the checkpoint with the same shape. A pattern is matched from the start of a name: 'dense/', "
             f"'.*kernel'.\n{report}"
         )
     _apply(settings, checkpoint, {name: chosen[name] for name in loaded})

@@ -16,7 +16,7 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
-from lightwell.errors import InputFnError, ModelFnError
+from lightwell.errors import InputFnError, ModelFnError, reason_of
 from lightwell.feature_columns.recording import recording_columns
 from lightwell.inputs.call import call_input_fn
 from lightwell.inputs.feeding import arrays_fed
@@ -142,8 +142,8 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
         if inputs.labels is None and "labels" in chosen and recipe.mode != ModeKeys.PREDICT:
             raise InputFnError(
                 f"input_fn {name_of(recipe.input_fn)!r} gave no labels in mode {recipe.mode!r}, and model_fn {name!r} "
-                f"failed: {type(error).__name__}: {error}. Return a (features, labels) pair from input_fn, or let "
-                "model_fn do without labels."
+                f"failed: {type(error).__name__}: {reason_of(error)}. Return a (features, labels) pair from input_fn, "
+                "or let model_fn do without labels."
             ) from error
         raise
     logger.info("Done calling model_fn.")
@@ -154,10 +154,10 @@ def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
     if hasattr(spec, "as_estimator_spec"):  # TPUEstimatorSpec and its like
         spec = spec.as_estimator_spec()
     if not isinstance(spec, EstimatorSpec):
-        hint = " Is a `return` missing?" if spec is None else ""
+        hint = "Is a `return` missing?" if spec is None else "End it with: return EstimatorSpec(mode=mode, ...)."
         raise ModelFnError(
             f"model_fn {name!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
-            f"{'' if spec is None else f' {spec!r}'}.{hint}"
+            f"{'' if spec is None else f' {spec!r}'}. {hint}"
         )
     if spec.mode != mode:
         raise ModelFnError(

@@ -16,19 +16,32 @@ from lightwell.log import logger
 _MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
 
+_EXPECTED = "Expected a function (features, labels, mode, params, config) that returns an EstimatorSpec"
+
+
 def check_model_fn(model_fn: Any, params: Any) -> None:
+    """Checks that `model_fn` can be called the way an Estimator calls it.
+
+    Raises:
+        ModelFnError: there is none, or its arguments do not fit.
+        WrongType: it is no function.
+    """
     if model_fn is None:
-        raise ModelFnError("model_fn must be provided to Estimator, got None.")
+        raise ModelFnError(f"Estimator: model_fn must be provided to Estimator, got None. {_EXPECTED}.")
     if not callable(model_fn):
-        raise WrongType(f"model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}.")
+        raise WrongType(
+            f"Estimator: model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}. {_EXPECTED}."
+        )
     takes, name = arguments_of(model_fn), name_of(model_fn)
     if not takes.accepts("features") and not takes.anything:
-        raise ModelFnError(f"model_fn {name!r} must include features argument; it takes {list(takes.names)}.")
+        raise ModelFnError(
+            f"model_fn {name!r} must include features argument; it takes {list(takes.names)}. {_EXPECTED}; all but "
+            "features may be left out."
+        )
     if params is not None and not takes.accepts("params") and not takes.anything:
         raise ModelFnError(
             f"model_fn {name!r} does not include params argument, but params ({params!r}) is passed to Estimator. "
-            "Add an "
-            "argument `params`, or leave params out."
+            "Add an argument `params`, or leave params out."
         )
     if params is None and "params" in takes.required:
         logger.warning("model_fn %r includes params argument, but params are not passed to Estimator.", name)
@@ -41,11 +54,11 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
 
 
 def checked_goal(steps: Any, max_steps: Any) -> Goal:
+    """How far to train, from the arguments of `train`."""
     if steps is not None and max_steps is not None:
         raise UsageError(
             f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "
-            "`steps` trains "
-            "so many more, `max_steps` up to that step."
+            "Leave one out: `steps` trains so many more, `max_steps` up to that step."
         )
     check_steps("steps", steps)
     check_steps("max_steps", max_steps)
@@ -53,15 +66,17 @@ def checked_goal(steps: Any, max_steps: Any) -> Goal:
 
 
 def check_steps(what: str, steps: Any) -> None:
+    """Checks a number of steps; `what` is the argument's name."""
     if steps is None:
         return
     if isinstance(steps, bool) or not isinstance(steps, int | float | np.integer | np.floating):
         raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
     if steps <= 0:
-        raise UsageError(f"Must specify {what} > 0, given: {steps}.")
+        raise UsageError(f"Must specify {what} > 0, given: {steps}. Leave it out to go to the end of the data.")
 
 
 def checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
+    """The listeners given to `train`, as a tuple."""
     base = tf.compat.v1.train.CheckpointSaverListener
     if listeners is not None and not isinstance(listeners, list | tuple):
         raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listeners!r}.")

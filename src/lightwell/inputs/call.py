@@ -25,9 +25,10 @@ def check_input_fn(input_fn: Any) -> None:
         )
     unknown = sorted(arguments_of(input_fn).required.difference(_KNOWN))
     if unknown:
+        name = name_of(input_fn)
         raise InputFnError(
-            f"input_fn {name_of(input_fn)!r} needs the arguments {unknown}; it can be given {list(_KNOWN)} only. "
-            f"Bind the others: lambda: {name_of(input_fn)}({unknown[0]}=...)."
+            f"input_fn {name!r} needs the arguments {unknown}; it can be given {list(_KNOWN)} only. Bind the others: "
+            f"lambda: {name if name.isidentifier() else 'input_fn'}({unknown[0]}=...)."
         )
 
 

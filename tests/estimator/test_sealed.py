@@ -1,0 +1,60 @@
+"""Subclasses may add, and not override; the error says where the wish belongs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests import tiny
+
+import lightwell as lw
+from lightwell.errors import UsageError
+
+
+def test_a_subclass_may_have_a_constructor_and_methods_of_its_own() -> None:
+    class Mine(lw.Estimator):
+        def __init__(self, rate: float) -> None:
+            super().__init__(tiny.linear, params={"learning_rate": rate})
+
+        def rate(self) -> float:
+            return float(self.params["learning_rate"])
+
+    assert Mine(0.5).rate() == 0.5
+
+    class Further(Mine):
+        pass
+
+    assert "Further(model_fn=linear" in repr(Further(0.1))
+
+
+@pytest.mark.parametrize(
+    ("member", "way_out"),
+    [
+        ("_call_model_fn", "declare it in `predictions`, or read it by its path"),
+        ("train", "Put what shall happen during training in a SessionRunHook"),
+        ("evaluate", "in a hook: evaluate"),
+        ("predict", "in a hook: predict"),
+        ("_call_input_fn", "Wrap input_fn in a function of your own"),
+        ("_train_model", "Put that behaviour in model_fn, input_fn or a hook"),
+        ("config", "Put that behaviour in model_fn, input_fn or a hook"),
+    ],
+)
+def test_overriding_is_refused_when_the_class_is_made(member: str, way_out: str) -> None:
+    text = rf"Subclasses of Estimator cannot override members of Estimator\. Mine does override \['{member}'\]\. .*{way_out}"
+    with pytest.raises(UsageError, match=text):
+        type("Mine", (lw.Estimator,), {member: lambda self: None, "__qualname__": "Mine"})
+
+
+def test_several_at_once_are_told_at_once() -> None:
+    members: dict[str, Any] = {"train": None, "_call_model_fn": None}
+    with pytest.raises(UsageError, match=r"override \['train', '_call_model_fn'\].*SessionRunHook.*predictions"):
+        type("Mine", (lw.Estimator,), members)
+
+
+def test_what_is_sealed_exists() -> None:
+    """A public name in the list that Estimator does not have would refuse subclasses for nothing."""
+    from lightwell.estimator import sealed
+
+    missing = [name for name in [*sealed._PUBLIC, *sealed._OWN] if not hasattr(lw.Estimator, name)]
+    export = {"export_saved_model", "export_savedmodel", "experimental_export_all_saved_models"}
+    assert set(missing) <= export
