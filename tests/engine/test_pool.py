@@ -138,3 +138,20 @@ def test_taps_have_programs_of_their_own(tmp_path: Path) -> None:
         assert list(next(est.predict(rows_of(ROWS), taps=["features/x"]))) == ["out", "features/x"]
         assert list(next(est.predict(rows_of(ROWS)))) == ["out"]
     assert model.calls == ["infer", "infer"]
+
+
+def test_sparse_features_are_fingerprinted_by_key(tmp_path: Path) -> None:
+    def model_fn(features: Any, mode: str) -> Any:
+        v1.get_variable("unused", [], initializer=tf.ones_initializer())
+        (key,) = features
+        return lw.EstimatorSpec(mode, predictions={key: tf.sparse.to_dense(features[key])})
+
+    def rows_under(key: str) -> list[Any]:
+        def input_fn() -> Any:
+            sparse = tf.SparseTensor([[0, 0], [1, 1]], [1.0, 2.0], [2, 2])
+            return tf.data.Dataset.from_tensor_slices({key: sparse}).batch(2)
+
+        return [row[key].tolist() for row in est.predict(input_fn)]
+
+    est = lw.Estimator(model_fn, tmp_path)
+    assert [rows_under(key) for key in ("a", "b", "a")] == [[[1.0, 0.0], [0.0, 2.0]]] * 3

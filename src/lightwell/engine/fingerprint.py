@@ -33,7 +33,12 @@ def fingerprint(draft: Draft) -> bytes | None:
 def _structure(value: Any) -> str:
     if value is None:
         return "none"
-    return repr(tf.nest.map_structure(lambda part: part.name, value, expand_composites=True))
+    return repr(tf.nest.map_structure(_names, value))
+
+
+def _names(leaf: Any) -> str:
+    """A leaf's tensors by name; a sparse or ragged tensor has several."""
+    return " ".join(part.name for part in tf.nest.flatten(leaf, expand_composites=True))
 
 
 def _number_functions(graph_def: Any) -> None:
