@@ -17,6 +17,7 @@ class Pace:
         self._most = most
         self._seconds_per_step: float | None = None
         self._longest = 1
+        self._is_first = True
 
     def steps(self, seconds_left: float) -> int:
         """How many steps to run in the next call, when somebody waits for its end in `seconds_left`."""
@@ -24,13 +25,16 @@ class Pace:
             return 1
         seconds = min(_SECONDS_PER_CALL, max(seconds_left, 0.0))
         fitting = int(seconds / max(self._seconds_per_step, 1e-9))
-        # The first steps tell little: caches are cold, threads start. Their measure is not trusted far.
+        # One step tells little: caches are cold, threads start. Its measure is not trusted far.
         fitting = max(1, min(fitting, self._longest * _MOST_GROWTH))
         return fitting if self._most is None else min(fitting, self._most)
 
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took."""
         if steps < 1:
+            return
+        if self._is_first:  # it prepared the session, which says nothing about steps
+            self._is_first = False
             return
         now = seconds / steps
         before = self._seconds_per_step
