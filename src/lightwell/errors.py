@@ -7,6 +7,8 @@
     │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
     ├── HookError (RuntimeError)           a hook asked for something that is not there
+    │   ├── EmptyCollection (IndexError)   a graph collection without members
+    │   └── UnknownName (KeyError, …)      a name that no tensor, operation or path has
     ├── WatchError (RuntimeError)          the function of a watch raised
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
     └── CheckpointError (ValueError)       a checkpoint cannot be used
@@ -42,6 +44,17 @@ class WrongType(LightwellError, TypeError):
 
 class HookError(LightwellError, RuntimeError):
     """A hook asked for something that is not there."""
+
+
+class EmptyCollection(HookError, IndexError):
+    """A hook indexed a graph collection that has no members."""
+
+
+class UnknownName(HookError, KeyError, ValueError):
+    """A hook asked for a tensor or an operation by a name that nothing has."""
+
+    def __str__(self) -> str:  # as for PathError
+        return str(self.args[0]) if self.args else ""
 
 
 class ModelDirError(LightwellError, OSError):

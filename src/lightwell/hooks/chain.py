@@ -1,7 +1,6 @@
 """Many hooks as one: calls them in order, merges what they ask for, hands back what they asked for.
 
-The order is the list's, in every phase. An exception of a hook goes through untouched: the hooks after it are not
-called.
+The order is the list's, in every phase. An exception of a hook goes through, and the hooks after it are not called.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import tensorflow as tf
 from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
+from lightwell.hooks.explain import EXPLAINABLE, explained
 
 _DENSE = 8  # recording a step costs a fraction of stopping at one
 
@@ -104,12 +104,12 @@ class HookChain:
     def begin(self) -> None:
         """Before the graph is final: hooks may still add to it."""
         for hook in self.hooks:
-            hook.begin()
+            self._call(hook, "begin")
 
     def after_create_session(self, session: Any, coordinator: Any) -> None:
         """A session is open and initialised; called again for each new session after a lost one."""
         for hook in self.hooks:
-            hook.after_create_session(session, coordinator)
+            self._call(hook, "after_create_session", session, coordinator)
 
     def before_run(self, context: RunContext, *, in_bulk: bool = False) -> Request:
         """Asks the hooks that are due what they want of the coming run; `in_bulk`, only those that are told later."""
@@ -118,7 +118,7 @@ class HookChain:
             if not self._is_due(hook, context.global_step):
                 continue
             request.due.append(hook)
-            args = hook.before_run(context)
+            args = self._call(hook, "before_run", context)
             if args is not None:
                 _merge(request, hook, args, self._find)
         return request
@@ -137,7 +137,8 @@ class HookChain:
         if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
             due = [hook for hook in self._around_steps if any(hook is one for one in due) or _sees_nan(hook)]
         for hook in due:
-            hook.after_run(context, SessionRunValues(results.get(id(hook)), request.options, metadata))
+            values = SessionRunValues(results.get(id(hook)), request.options, metadata)
+            self._call(hook, "after_run", context, values)
         for hook in self._counting:
             if not any(hook is one for one in request.due):
                 hook.passed(1)
@@ -145,7 +146,17 @@ class HookChain:
     def end(self, session: Any) -> None:
         """The run is over, without an error."""
         for hook in self.hooks:
-            hook.end(session)
+            self._call(hook, "end", session)
+
+    def _call(self, hook: Any, method: str, *args: Any) -> Any:
+        """Calls a hook; where TensorFlow says too little about what it did wrong, the exception says more."""
+        try:
+            return getattr(hook, method)(*args)
+        except EXPLAINABLE as error:
+            better = explained(error, hook, method, self._find)
+            if better is None:
+                raise
+            raise better from error
 
     def close(self) -> None:
         """The run is over, in whatever way."""

@@ -14,6 +14,7 @@ from lightwell import _tf
 from lightwell.engine.program import Program
 from lightwell.errors import HookError, PathError
 from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.explain import note_empty_collections
 from lightwell.keys import ModeKeys
 from lightwell.sight.catalogue import Catalogue, Entry
 from lightwell.sight.derived import independent, make_gradients
@@ -29,8 +30,10 @@ def with_sight(program: Program, hooks: Sequence[Any], directory: str | None) ->
         PathError: a watch asks for a path that names nothing here.
     """
     find = Finder(program)
-    if program.mode == ModeKeys.TRAIN and any(not isinstance(hook, ScheduledHook) for hook in hooks):
-        find.prepare_weights()
+    if any(not isinstance(hook, ScheduledHook) for hook in hooks):
+        note_empty_collections(program.graph)
+        if program.mode == ModeKeys.TRAIN:
+            find.prepare_weights()
     for hook in hooks:
         if isinstance(hook, Watch):
             hook.attach(program, directory)
