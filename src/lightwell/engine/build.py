@@ -22,7 +22,7 @@ from lightwell.inputs.call import call_input_fn
 from lightwell.inputs.feeding import arrays_fed
 from lightwell.inputs.unpack import Inputs, placeholders_behind, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
-from lightwell.interop.keras_scope import keras_in_model_fn
+from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
 from lightwell.keys import LOSS, ModeKeys
 from lightwell.layers.record import LayerBook, recording
 from lightwell.log import logger
@@ -168,7 +168,7 @@ def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
 
 
 def _build_inputs(recipe: Recipe) -> Inputs:
-    with tf.device("/cpu:0"):
+    with tf.device("/cpu:0"), keras_in_input_fn():
         result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
         return unpack_inputs(result, recipe.input_fn, recipe.mode)
 

@@ -108,5 +108,8 @@ def replace_initializer(tf_variable: Any, operation: Any) -> None:
 
 
 def iterations(optimizer: Any) -> Any:
-    """The variable an optimizer counts its updates in; `optimizer.iterations` may be a quotient of it."""
-    return optimizer._iterations
+    """The variable an optimizer counts its updates in; `optimizer.iterations` may be a quotient of it.
+
+    Early releases have the public attribute alone.
+    """
+    return vars(optimizer).get("_iterations", vars(optimizer).get("iterations"))

@@ -28,7 +28,9 @@ class DrawnSeed(int):
 
 def patch_initializers(keras: Any, patches: Patches) -> None:
     """Marks the seeds that the random initializers of Keras 3 draw for themselves."""
-    patches.wrap(doors.random_initializer_class(keras), "__init__", _wrapped_init)
+    kind = doors.random_initializer_class(keras)
+    if "__init__" in vars(kind):  # in early releases each initializer draws for itself, and none hands a seed on
+        patches.wrap(kind, "__init__", _wrapped_init)
 
 
 def _wrapped_init(original: Any) -> Any:

@@ -18,6 +18,11 @@ from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 
+_ASSIGNMENTS = frozenset(
+    "AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
+    "ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdUpdate".split()
+)
+
 
 def patch_layers(keras: Any, patches: Patches) -> None:
     """Lets the layers of Keras 3 follow the active trace."""
@@ -32,8 +37,11 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
         trace = active_trace()
         if trace is None or doors.only_infers_shapes() or _is_symbolic(symbolic, args, kwargs):
             return original(self, *args, **kwargs)
+        first = None if trace.open_calls or not trace.is_training else len(trace.graph.get_operations())
         outputs = follow_call(trace, self, args, kwargs, lambda completed: _run(trace, original, self, args, completed))
         _penalise_weights(trace, self)
+        if first is not None:
+            _adopt_assignments(trace, first)
         return outputs
 
     return call
@@ -49,6 +57,20 @@ def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[s
     for weight in layer.weights:  # those that the call did not read
         ensure_created(trace, weight)
     return outputs
+
+
+def _adopt_assignments(trace: KerasTrace, first: int) -> None:
+    """Makes assignments to TensorFlow variables that a user's layer owns part of the step, like those of Keras' own."""
+    made = trace.graph.get_operations()[first:]
+    assignments = [operation for operation in made if operation.type in _ASSIGNMENTS]
+    if not assignments:
+        return
+    keys = (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.LOCAL_VARIABLES)
+    initial = {variable.initializer.name for key in keys for variable in trace.graph.get_collection(key)}
+    local = {operation.name for _, operation in trace.local_updates}
+    for operation in assignments:
+        if operation.name not in initial | local:
+            trace.add_update(operation)
 
 
 def _penalise_weights(trace: KerasTrace, layer: Any) -> None:

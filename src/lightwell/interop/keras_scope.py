@@ -53,8 +53,13 @@ _keras3 = SharedPatches(_patch_keras3)
 _legacy = SharedPatches(_patch_legacy)
 
 
+def keras_in_input_fn() -> contextlib.AbstractContextManager[KerasTrace]:
+    """The same around `input_fn`: random layers draw from the graph's seed, and leave nothing in the checkpoint."""
+    return keras_in_model_fn(None)
+
+
 @contextlib.contextmanager
-def keras_in_model_fn(mode: str) -> Iterator[KerasTrace]:
+def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
     """Opens a trace for the default graph; what Keras objects do inside the block is written into it.
 
     Args:

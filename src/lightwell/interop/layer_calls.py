@@ -25,7 +25,7 @@ def follow_call(
     around = trace.open_calls[-1] if trace.open_calls else None
     path = trace.names.path_of(layer, around.layer if around else None)
     training = _given_training(layer, args, kwargs)
-    if training is None:
+    if training is None and trace.mode is not None:
         training = around.training if around else trace.is_training
         if "training" in _parameters(layer):
             kwargs = {**kwargs, "training": training}

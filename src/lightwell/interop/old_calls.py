@@ -29,7 +29,8 @@ def patch_old_calls(keras: Any, patches: Patches) -> None:
     patches.put(layer, "updates", property(_updates))
     patches.put(layer, "get_updates_for", _get_updates_for)
     patches.put(layer, "get_losses_for", _get_losses_for)
-    patches.put(optimizer, "iterations", property(optimizer.iterations.fget, _set_iterations))
+    if hasattr(optimizer, "iterations"):  # a plain attribute in early releases
+        patches.put(optimizer, "iterations", property(optimizer.iterations.fget, _set_iterations))
     patches.put(optimizer, "get_updates", _get_updates)
     patches.put(optimizer, "minimize", _minimize)
     patches.wrap(optimizer, "apply_gradients", _wrapped_apply_gradients)

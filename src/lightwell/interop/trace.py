@@ -43,14 +43,14 @@ class KerasTrace:
 
     Attributes:
         graph: the graph that is built.
-        mode: a `ModeKeys` value.
+        mode: a `ModeKeys` value; None while `input_fn` runs, where layers work as everywhere in Keras.
         updates: operations that keep state up to date (moving statistics); they belong to each training step.
         updaters: for each of them, the layers (by id) that were being called when it was made.
         old_names: variable name to the name that TensorFlow 2.15 gave it, where the two differ.
     """
 
     graph: tf.Graph
-    mode: str
+    mode: str | None
     updates: list[Any] = field(default_factory=list)
     updaters: list[frozenset[int]] = field(default_factory=list)
     old_names: dict[str, str] = field(default_factory=dict)
