@@ -59,8 +59,8 @@ def explained(
         return _empty_collection(hook, where)
     if _FINAL in str(error):
         return HookError(
-            f"{where}: it adds to the graph, which is final once the session is open{_place(error, hook)}. Make "
-            "tensors and operations in begin(), and keep them in the hook."
+            f"{where} adds to the graph{_place(error, hook)}: {_FINAL} once the session is open. Make tensors and "
+            "operations in begin(), and keep them in the hook."
         )
     unknown = _NO_SUCH_NAME.search(str(error))
     return None if unknown is None else _unknown_name(unknown.group(1), where, find)
