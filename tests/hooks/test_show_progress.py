@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 import sys
 from types import SimpleNamespace
@@ -102,3 +103,22 @@ def test_closing_twice_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
     hook.close()
     assert all("step 1 loss 0.5" in line for line in screen.lines())
     assert screen.getvalue().endswith("\n\x1b[?25h"), "a line of its own, and the cursor back"
+
+
+def test_log_lines_go_above_the_line_and_back_to_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
+    handler = logging.StreamHandler(screen)
+    logger = logging.getLogger("tensorflow")
+    logger.addHandler(handler)
+    try:
+        hook = ShowProgress(None)
+        hook.after_run(Context(1), None)
+        logger.error("a line of the log")
+        hook.after_run(Context(2), None)
+        hook.close()
+        assert handler.stream is screen
+    finally:
+        logger.removeHandler(handler)
+    lines = screen.lines()
+    assert "a line of the log" in [line.strip() for line in lines]
+    assert "step 2" in lines[-1]

@@ -5,6 +5,7 @@ Quiet where nobody looks: without a terminal `log_loss.py` writes lines instead.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import sys
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightwell.hooks.base import ScheduledHook
 from lightwell.hooks.stop_at_step import StopAtStep
+from lightwell.log import logger
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -34,7 +36,7 @@ class ShowProgress(ScheduledHook):
         self._task: Any = None
         self._started_at: tuple[int, float] = (0, 0.0)
         self._next = 0
-        self._drawn_at = 0.0
+        self._moved: list[tuple[Any, Any]] = []
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Opens the line."""
@@ -62,6 +64,9 @@ class ShowProgress(ScheduledHook):
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        for handler, stream in self._moved:
+            handler.setStream(stream)
+        self._moved = []
 
     def _open(self, step: int, now: float, loss: float) -> None:
         from rich.console import Console
@@ -78,8 +83,18 @@ class ShowProgress(ScheduledHook):
         )
         self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=10)
         self._task = self._bar.add_task("train", total=total, completed=step, of=self._of(step), loss=loss, rate=0.0)
-        self._bar.start()
+        terminal = sys.stderr
+        self._bar.start()  # puts a stream in the place of sys.stderr that writes above the line
+        self._move_log_lines(terminal)
         self._started_at = (step, now)
+
+    def _move_log_lines(self, terminal: Any) -> None:
+        """Log handlers hold on to the terminal itself; for now, they write above the line too."""
+        handlers = [*logger.handlers, *logging.getLogger().handlers]
+        ours = [one for one in handlers if isinstance(one, logging.StreamHandler) and one.stream is terminal]
+        self._moved = [(handler, terminal) for handler in ours]
+        for handler in ours:
+            handler.setStream(sys.stderr)
 
     def _draw(self, step: int, loss: float, rate: float) -> None:
         if self._bar is None:
