@@ -1,0 +1,99 @@
+"""Trainings in other processes, started, watched and ended from here."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.contracts.sources import ROOT
+
+PATIENCE = 120.0
+
+
+@dataclass
+class Training:
+    """One training process."""
+
+    trainer: Trainer
+    pid: int
+    started: Path
+    stderr: Path
+
+    def wait_until_it_runs(self) -> int:
+        """Waits for the session to be open; the step at which training starts."""
+        give_up = time.monotonic() + PATIENCE
+        while not (self.started.exists() and self.started.read_text()):
+            if time.monotonic() > give_up:
+                raise TimeoutError(self.said())
+            time.sleep(0.005)
+        return int(self.started.read_text())
+
+    def send(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def wait(self) -> int:
+        """The exit code; minus the number of the signal that ended it."""
+        return int(self.trainer.read())
+
+    def said(self) -> str:
+        return self.stderr.read_text() if self.stderr.is_file() else ""
+
+
+class Trainer:
+    """The process that the trainings are forks of."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._numbers = itertools.count()
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("trainer.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def train(
+        self, model_dir: Path, max_steps: int, save_every: int, rate: float = 1e-6, stderr: Path | None = None
+    ) -> Training:
+        """Starts a training."""
+        number = next(self._numbers)
+        started = self._directory / f"started-{number}"
+        stderr = stderr or self._directory / f"stderr-{number}"
+        settings: dict[str, Any] = {
+            "model_dir": str(model_dir),
+            "max_steps": max_steps,
+            "save_every": save_every,
+            "rate": rate,
+            "started": str(started),
+            "stderr": str(stderr),
+        }
+        stdin = self._process.stdin
+        if stdin is None:
+            raise RuntimeError("The trainer was started without a pipe.")
+        stdin.write(json.dumps(settings) + "\n")
+        stdin.flush()
+        return Training(self, int(self.read()), started, stderr)
+
+    def read(self) -> str:
+        stdout = self._process.stdout
+        if stdout is None:
+            raise RuntimeError("The trainer was started without a pipe.")
+        return stdout.readline().strip()
+
+    def close(self) -> None:
+        self._process.communicate(timeout=PATIENCE)
+
+
+def kill(training: Training) -> None:
+    """Ends a process as a power cut would."""
+    training.send(signal.SIGKILL)
