@@ -50,11 +50,14 @@ class Cadence:
         """Starts the clock; called when a run begins, and at each look."""
         self._looked = time.perf_counter()
 
-    def is_look(self, step: int) -> bool:
-        """Whether this step is one to look at."""
-        if self._every_secs is not None:
-            return self.seconds_left() <= 0
-        return self.next_look(step - 1) == step
+    @property
+    def is_by_clock(self) -> bool:
+        """Whether only the clock can tell when to look."""
+        return self._every_secs is not None
+
+    def is_look(self, done: int, stride: int = 1) -> bool:
+        """Whether to look at the step that comes after `done`, and moves the count by `stride`."""
+        return self.seconds_left() <= 0 if self.is_by_clock else self.next_look(done) <= done + max(stride, 1)
 
     def next_look(self, step: int) -> int:
         """The first step after this one to look at; `NEVER` where there is none, or only the clock can tell."""

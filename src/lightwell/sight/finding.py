@@ -23,8 +23,13 @@ from lightwell.sight.select import Choice, select
 from lightwell.sight.watch import Watch
 
 
-def with_sight(program: Program, hooks: Sequence[Any], directory: str | None) -> Program:
+def with_sight(program: Program, hooks: Sequence[Any], directory: str) -> Program:
     """Makes paths work in a program's hooks, and attaches the watches among them. The graph must still be open.
+
+    Args:
+        program: what will run.
+        hooks: all hooks of the user around it.
+        directory: where watches write events.
 
     Raises:
         PathError: a watch asks for a path that names nothing here.

@@ -1,4 +1,5 @@
-"""Values of a watch as TensorBoard events: numbers as scalars, spreads as histograms, under their paths."""
+"""Values of a watch as TensorBoard events: numbers as scalars, spreads as histograms, under their paths. Strings are
+left out."""
 
 from __future__ import annotations
 
@@ -9,9 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell import events
-from lightwell.sight.reductions import Histogram, Stats
-
-_BINS = 30
+from lightwell.sight.reductions import Histogram, Stats, histogram_of
 
 
 def write_values(directory: str, values: Mapping[str, Any], step: int) -> None:
@@ -24,18 +23,20 @@ def write_values(directory: str, values: Mapping[str, Any], step: int) -> None:
                 summary.value.add(tag=f"{tag}/{name}", simple_value=number)
         elif isinstance(value, Histogram):
             summary.value.add(tag=tag, histo=_proto(value))
-        elif np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.number):
-            summary.value.add(tag=tag, simple_value=float(value))
-        elif np.issubdtype(np.asarray(value).dtype, np.number) and np.size(value):
-            summary.value.add(tag=tag, histo=_proto(_histogram_of(np.asarray(value))))
+        else:
+            _add_raw(summary, tag, value)
     if summary.value:
         events.writer(directory).add_summary(summary, step)
 
 
-def _histogram_of(array: np.ndarray[Any, Any]) -> Histogram:
-    flat = array.astype(np.float64).ravel()
-    counts, edges = np.histogram(flat, bins=_BINS)
-    return Histogram(counts, edges, float(flat.sum()), float(np.square(flat).sum()))
+def _add_raw(summary: Any, tag: str, value: Any) -> None:
+    array = np.asarray(getattr(value, "flat_values", getattr(value, "values", value)))  # ragged and sparse values
+    if array.dtype.kind in "OSU":
+        return
+    if array.ndim == 0:
+        summary.value.add(tag=tag, simple_value=float(array))
+    elif array.size:
+        summary.value.add(tag=tag, histo=_proto(histogram_of(array)))
 
 
 def _proto(histogram: Histogram) -> Any:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell import events
 from lightwell.engine.program import Program
-from lightwell.errors import HookError, UsageError, WatchError
+from lightwell.errors import UsageError, WatchError
 from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
@@ -70,8 +71,10 @@ class Watch(ScheduledHook):
         self._do = do
         self._to = to
         self._mode = ModeKeys.TRAIN
-        self._directory: str | None = None
+        self._directory = ""
         self._global_step = 0
+        self._first_step = 0
+        self._stride = 1
         self._batch = 0
         self._timed_from = (0, 0.0)
         self._request = Request()
@@ -79,17 +82,24 @@ class Watch(ScheduledHook):
         self._weights: Mapping[str, Any] = {}  # as of the step `_weights_of`
         self._weights_of = -1
 
-    def attach(self, program: Program, directory: str | None) -> None:
+    def attach(self, program: Program, directory: str) -> None:
         """Finds the values in a program, before its graph is final. Called by the engine.
+
+        Args:
+            program: what will run.
+            directory: where events go.
 
         Raises:
             PathError: a path names nothing in this program.
         """
         self._request = make_request(program, self._asked, self.name)
-        self._mode, self._directory = program.mode, directory
+        self._mode, self._directory, self._stride = program.mode, directory, 1
         self._fetches = dict(self._request.fetches)
         if any(item.entry.path == "timing/examples_per_second" for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
+        is_timed = any(item.entry.section == "timing" for item in self._request.wanted)
+        needs_session = self._request.updates or self._request.late
+        self.in_bulk = not (self._do or needs_session or is_timed or self._cadence.is_by_clock)
 
     def close(self) -> None:
         """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
@@ -108,17 +118,21 @@ class Watch(ScheduledHook):
         """For a cadence in seconds, how many are left."""
         return self._cadence.seconds_left()
 
+    def counter_moves_by(self, stride: int) -> None:
+        """A step moves the global step by so much."""
+        self._stride = max(stride, 1)
+
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts counting."""
         self._batch = 0
-        self._global_step = int(session.run(tf.compat.v1.train.get_global_step()))
+        self._global_step = self._first_step = int(session.run(tf.compat.v1.train.get_global_step()))
         self._cadence.started()
-        self._timed_from = (self._count, time.perf_counter())
+        self._timed_from = (self._batch, time.perf_counter())
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the values, if the coming step is one to look at."""
         done = int(run_context.global_step) if self._mode == ModeKeys.TRAIN else self._batch
-        if not self._cadence.is_look(done + 1):
+        if not self._cadence.is_look(done, self._stride):
             return None
         if self._request.updates and self._weights_of != done:
             self._weights = run_context.session.run(dict(self._request.updates))
@@ -126,9 +140,11 @@ class Watch(ScheduledHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Hands the values on."""
-        self._batch += 1
         if self._mode == ModeKeys.TRAIN:
             self._global_step = run_context.global_step
+            self._batch = (self._global_step - self._first_step) // self._stride
+        else:
+            self._batch += 1
         if run_values.results is None:
             return
         step = Step(
@@ -140,11 +156,12 @@ class Watch(ScheduledHook):
         )
         self._hand_on(step)
         self._cadence.started()
-        self._timed_from = (self._count, time.perf_counter())
+        self._timed_from = (self._batch, time.perf_counter())
 
-    @property
-    def _count(self) -> int:
-        return self._global_step if self._mode == ModeKeys.TRAIN else self._batch
+    def end(self, session: Any) -> None:
+        """Lets TensorBoard see what was written."""
+        if self._to == "tensorboard":
+            events.writer(self._directory).flush()
 
     def _values(self, fetched: Mapping[str, Any], session: Any) -> dict[str, Any]:
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
@@ -153,7 +170,7 @@ class Watch(ScheduledHook):
         return self._request.values({**fetched, **changes, **late, **self._timing(fetched)})
 
     def _timing(self, fetched: Mapping[str, Any]) -> dict[str, float]:
-        steps = max(self._count - self._timed_from[0], 1)
+        steps = max(self._batch - self._timed_from[0], 1)
         seconds = max(time.perf_counter() - self._timed_from[1], 1e-9)
         measured = {"timing/step": seconds / steps}
         if _BATCH_SIZE in fetched:
@@ -162,8 +179,6 @@ class Watch(ScheduledHook):
 
     def _hand_on(self, step: Step) -> None:
         if self._to == "tensorboard":
-            if self._directory is None:
-                raise HookError(f"{self.name}: there is no directory to write TensorBoard events to.")
             write_values(self._directory, step, step.global_step)
         if self._do is not None:
             try:
