@@ -1,8 +1,8 @@
 """Models that TensorFlow 1.15.5 and 2.15.1 trained and that are trained on here: a CNN, batch normalization, an LSTM.
 
-The same code runs there (Python 3.7) and here: `Library` says whose Estimator, layers and cells are used. The CNN is that of the old
-layers tutorial with fewer filters and units (4, 8 and 32 in place of 32, 64 and 1024), so that its checkpoint with Adam's
-slots stays small.
+The same code runs there (Python 3.7) and here: `Library` says whose Estimator, layers and cells are used. The CNN is
+that of the old layers tutorial with fewer filters and units (4, 8 and 32 in place of 32, 64 and 1024), so that its
+checkpoint with Adam's slots stays small.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def model_fn(lib: Library, kind: str) -> Callable[..., Any]:
             return spec(mode, predictions=predictions)
         loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
         if mode == "eval":
-            return spec(mode, loss=loss, eval_metric_ops={"accuracy": v1.metrics.accuracy(labels, predictions["classes"])})
+            return spec(
+                mode, loss=loss, eval_metric_ops={"accuracy": v1.metrics.accuracy(labels, predictions["classes"])}
+            )
         with tf.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
             train_op = _OPTIMIZERS[kind]().minimize(loss, global_step=v1.train.get_global_step())
         return spec(mode, loss=loss, train_op=train_op)

@@ -1,4 +1,4 @@
-"""A model_dir that TensorFlow 1.15.5 or 2.15.1 trained is evaluated, predicted from and trained on as it would itself."""
+"""A model_dir that TensorFlow 1.15.5 or 2.15.1 trained is evaluated, predicted from and trained on as there."""
 
 from __future__ import annotations
 
