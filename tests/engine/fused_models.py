@@ -1,4 +1,4 @@
-"""Models whose steps are hard to fuse: state in random ops, control flow, tables, sparse updates, several optimizers."""
+"""Models whose steps are hard to fuse: random ops, control flow, tables, sparse updates, several optimizers."""
 
 from __future__ import annotations
 

@@ -146,9 +146,10 @@ def _add_loop(step: StepCopy, program: Program, start: Any, most: Any, until: An
 
     loss, after, trained = step.copied(program.spec.loss), step.copied(program.step_after), program.spec.train_op
     done = step.node("done", "AddV2", [step.name(step.PIVOT), step.constant("one", 1, _COUNT)], T=_COUNT)
-    is_number = step.node("is_number", "Equal", [loss, loss], T=loss_type, incompatible_shape_error=True)
-    is_below = step.node("is_below", "Less", [after, step.enter(until)], T=_COUNT)
-    go_on = step.node("go_on", "LogicalAnd", [is_number, is_below])
+    go_on = step.node("is_below", "Less", [after, step.enter(until)], T=_COUNT)
+    if loss_type.is_floating:
+        is_number = step.node("is_number", "LogicalNot", [step.node("is_nan", "IsNan", [loss], T=loss_type)])
+        go_on = step.node("go_on", "LogicalAnd", [is_number, go_on])
     finished = f"^{step.copied_op(trained)}"
     records = [
         step.node("keep_loss", "AssignVariableOp", [step.enter(kept.loss), loss, finished], dtype=loss_type),

@@ -36,7 +36,7 @@ def why_not_fused(program: Program, unscheduled: Sequence[Any], target: str, fus
 def _unfit_op(program: Program) -> str | None:
     spec = program.spec
     inside, outside = step_ops([spec.train_op, spec.loss, program.step_after])
-    for op in (*inside, *outside):
+    for op in sorted((*inside, *outside), key=lambda op: len(op.inputs)):  # variables before what is done with them
         if any(tensor.dtype.as_datatype_enum > _FIRST_REFERENCE_TYPE for tensor in op.outputs):
             return f"{op.name} ({op.type}) is a reference variable"
     return None

@@ -21,6 +21,10 @@ class CountSteps(ScheduledHook):
         self._step: int | None = None
         self._time = 0.0
 
+    def begin(self) -> None:
+        """Opens the event file, while the graph that a new one gets is the model's alone."""
+        events.writer(self._directory)
+
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts over: the time a session takes to open is none of the steps' time."""
         self._step = None

@@ -70,7 +70,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         return self._saved_step
 
     def begin(self) -> None:
-        """Tells the listeners that a run begins."""
+        """Opens the event file, while the graph that a new one gets is the model's alone; tells the listeners."""
+        events.writer(self._directory)
         for listener in self._told:
             listener.begin()
 

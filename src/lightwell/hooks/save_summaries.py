@@ -19,6 +19,10 @@ class SaveSummaries(ScheduledHook):
         self._scaffold = scaffold
         self._last: int | None = None
 
+    def begin(self) -> None:
+        """Opens the event file, while the graph that a new one gets is the model's alone."""
+        events.writer(self._directory)
+
     def next_look(self, global_step: int) -> int:
         """The first step, then each so many."""
         return global_step + 1 if self._last is None else max(global_step + 1, self._last + self._every)

@@ -1,0 +1,113 @@
+"""TensorFlow's own hooks in a fused training: the same lines, files and stops as step by step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from tests.engine import fused_models as models
+from tests.engine.fused_runs import batches, events, train
+
+from lightwell.hooks.base import NEVER, ScheduledHook
+from lightwell.hooks.tensorflow_hooks import scheduled
+
+v1 = tf.compat.v1
+T = v1.train
+LOSS = type("Loss", (), {"name": "loss:0"})()
+
+HOOKS: dict[str, Callable[[Path], list[Any]]] = {
+    "log": lambda _: [T.LoggingTensorHook({"mean": "the_mean:0"}, every_n_iter=4)],
+    "log each": lambda _: [T.LoggingTensorHook(["the_mean:0"], every_n_iter=1)],
+    "log seldom, stop": lambda _: [
+        T.LoggingTensorHook(["the_mean:0"], every_n_iter=9),
+        T.StopAtStepHook(num_steps=13),
+    ],
+    "count": lambda own: [T.StepCounterHook(every_n_steps=5, output_dir=str(own))],
+    "summaries": lambda own: [T.SummarySaverHook(save_steps=4, output_dir=str(own), scaffold=T.Scaffold())],
+    "stop": lambda _: [T.StopAtStepHook(last_step=11)],
+    "final": lambda _: [T.FinalOpsHook([])],
+}
+
+
+def without_stale(lines: list[str]) -> list[str]:
+    """TensorFlow's counter hook reads the step while it changes, and now and then complains without reason."""
+    return [line for line in lines if "has not been increased" not in line]
+
+
+@pytest.mark.parametrize("hooks", HOOKS.values(), ids=HOOKS)
+@pytest.mark.parametrize("data", [None, 14], ids=["endless", "ending"])
+def test_it_does_the_same_at_the_same_steps(tmp_path: Path, hooks: Any, data: int | None) -> None:
+    runs, own = [], []
+    for fuse in (False, "auto"):
+        directory = tmp_path / f"own {fuse}"
+        directory.mkdir()
+        made = hooks(directory)
+        runs.append(train(tmp_path / str(fuse), models.dropout, fuse, hooks=made, data=batches(data), steps=18))
+        runs[-1].lines = without_stale(runs[-1].lines)
+        own.append(events(directory))
+    runs[0].check_same(runs[1])
+    assert own[0] == own[1]
+    assert runs[1].error == ""
+
+
+def test_a_saver_of_the_users_saves_at_the_same_steps(tmp_path: Path) -> None:
+    runs = []
+    for fuse in (False, "auto"):
+        directory = tmp_path / str(fuse)
+        runs.append(train(directory, models.dropout, fuse, hooks=[T.CheckpointSaverHook(str(directory), save_steps=6)]))
+    runs[0].check_same(runs[1])
+    assert {name.partition(":")[0] for name in runs[1].weights} >= {f"model.ckpt-{step}" for step in (0, 6, 12, 18, 23)}
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_nan_of_the_loss_is_seen_at_its_step(tmp_path: Path, fails: bool) -> None:
+    runs = []
+    for fuse in (False, "auto"):
+        hook = T.NanTensorHook("add:0", fail_on_nan_loss=fails)
+        runs.append(train(tmp_path / str(fuse), models.nan_at(9), fuse, hooks=[hook]))
+    runs[0].check_same(runs[1])
+    assert "NaN loss during training" in runs[1].error
+
+
+def test_a_counter_by_two_is_left_to_the_hook(tmp_path: Path) -> None:
+    runs = [
+        train(tmp_path / str(fuse), models.counting_by(2), fuse, hooks=HOOKS["log seldom, stop"](tmp_path))
+        for fuse in (False, "auto")
+    ]
+    runs[0].check_same(runs[1])
+
+
+class Own(T.LoggingTensorHook):  # type: ignore[misc]
+    """A subclass may do anything."""
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        Own(["loss:0"], every_n_iter=1),
+        T.NanTensorHook("another:0"),
+        T.GlobalStepWaiterHook(3),
+        T.FeedFnHook(dict),
+        T.FinalOpsHook([]),
+    ],
+)
+def test_others_stay_what_they_are(hook: Any) -> None:
+    assert scheduled(hook, LOSS) is hook
+
+
+def test_a_cadence_in_seconds_waits_for_the_clock() -> None:
+    hook = T.LoggingTensorHook(["loss:0"], every_n_secs=60)
+    adapted = scheduled(hook, LOSS)
+    assert isinstance(adapted, ScheduledHook)
+    with tf.Graph().as_default():
+        tf.constant(1.0, name="loss")
+        adapted.begin()
+    assert adapted.next_look(0) == 1
+    hook._timer.update_last_triggered_step(0)
+    assert adapted.next_look(0) >= NEVER
+    assert 50 < adapted.next_look_seconds() <= 60
+    assert scheduled(T.StopAtStepHook(last_step=3), LOSS).next_look_seconds() == math.inf
