@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-slow check format lint types bench clean
+.PHONY: help env demo test test-slow check format lint types bench bench-growth bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -32,6 +32,18 @@ test-slow: env  ## the tests that take minutes
 test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
 	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
 	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m pytest -m oracle $(ARGS)
+
+# ROWS=mlp,predict takes some rows, ROUNDS=3 fewer rounds, QUICK=1 tiny data to see that everything runs.
+BENCH = $(BIN)/python -m benchmarks $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick)
+
+bench: env  ## measure every performance goal beside the peers (25 min)
+	$(BENCH)
+
+bench-growth: env  ## measure how time and memory grow with layers, taps, rows, batch and weights
+	$(BENCH) growth
+
+bench-profile: env  ## tell where the time of one row goes: make bench-profile ROW=mlp
+	$(BIN)/python -m benchmarks.profile $(ROW) $(if $(QUICK),--quick)
 
 format: env  ## rewrite the sources in the house format
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .

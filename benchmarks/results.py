@@ -1,0 +1,93 @@
+"""The results of runs: what `results.json` holds.
+
+A run may measure only some rows. Each row keeps the run it comes from, so that a row measured again replaces the old
+one and every figure can be traced to a date, a machine and versions. Ratios are never taken across runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.goals import Figures
+
+NOT_BUILT = "not built yet"
+BUILT_SINCE = "built since this row was planned, and not measured yet"
+
+
+@dataclass(frozen=True)
+class RowResult:
+    """One row.
+
+    Attributes:
+        run: the run it was measured in.
+        figures: by contender.
+        state: for a row that is not measured, why.
+    """
+
+    run: str
+    figures: Mapping[str, Figures] = field(default_factory=dict)
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class GrowthPoint:
+    """Time and memory of one contender at one size."""
+
+    axis: str
+    contender: str
+    size: int
+    seconds: float | None = None
+    start_seconds: float | None = None
+    memory_mb: float | None = None
+    absent: str = ""
+
+
+@dataclass(frozen=True)
+class Results:
+    """All rows and all points, each with its run.
+
+    Attributes:
+        runs: run to what it was made on: date, machine, versions, settings.
+        rows: row key to result.
+        growth: points, with the run of each axis in `growth_runs`.
+    """
+
+    runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rows: Mapping[str, RowResult] = field(default_factory=dict)
+    growth: tuple[GrowthPoint, ...] = ()
+    growth_runs: Mapping[str, str] = field(default_factory=dict)
+
+    def updated(self, newer: Results) -> Results:
+        """These results with newer ones in the place of those they measured again."""
+        rows = {**self.rows, **newer.rows}
+        again = newer.growth_runs.keys()
+        growth = (*(point for point in self.growth if point.axis not in again), *newer.growth)
+        growth_runs = {**self.growth_runs, **newer.growth_runs}
+        used = {*(row.run for row in rows.values()), *growth_runs.values()}
+        runs = {name: info for name, info in {**self.runs, **newer.runs}.items() if name in used}
+        return Results(runs, rows, growth, growth_runs)
+
+
+def load(path: Path) -> Results:
+    """Reads results; none, if the file is not there."""
+    if not path.exists():
+        return Results()
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    rows = {
+        key: RowResult(row["run"], {name: _figures(one) for name, one in row["figures"].items()}, row["state"])
+        for key, row in raw["rows"].items()
+    }
+    return Results(raw["runs"], rows, tuple(GrowthPoint(**point) for point in raw["growth"]), raw["growth_runs"])
+
+
+def save(results: Results, path: Path) -> None:
+    """Writes results."""
+    path.write_text(json.dumps(asdict(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _figures(raw: Mapping[str, Any]) -> Figures:
+    return Figures(tuple(raw["values"]), raw["absent"], raw["failed"], raw["details"])

@@ -1,0 +1,226 @@
+"""The rows: every line of the performance goals, who is measured in it, and what it should come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.goals import AtLeast, Flat, Goal, Kind, TakesAtMost, Works
+from benchmarks.peers import OURS
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the results.
+
+    Attributes:
+        key: what `ROWS=` and the workers call it.
+        title: what is measured.
+        kind: whether workers answer with a rate, a time or a drift of memory.
+        unit: what a rate counts.
+        contenders: who is measured, ours first, as "worker" or "worker/variant".
+        goals: what it should come to.
+        note: what a reader must know to judge the figures.
+        rounds: this many instead of those asked for.
+        more_rounds: so many times the rounds asked for, where a small difference has to be told.
+        is_isolated: every measurement in a process of its own.
+        waits_for: the name of Lightwell that this row waits for; nothing is measured.
+    """
+
+    key: str
+    title: str
+    kind: Kind = "per_second"
+    unit: str = "steps/s"
+    contenders: tuple[str, ...] = (OURS,)
+    goals: tuple[Goal, ...] = ()
+    note: str = ""
+    rounds: int | None = None
+    more_rounds: int = 1
+    is_isolated: bool = False
+    waits_for: str = ""
+
+    @property
+    def ours(self) -> str:
+        """The contender that is held against the others."""
+        return self.contenders[0]
+
+    def rounds_of(self, asked: int) -> int:
+        """How many rounds it takes."""
+        return self.rounds or asked * self.more_rounds
+
+
+_KERAS_PREDICT = ("keras3/predict", "keras3/on_batch")
+_OTHER_LOOPS = ("torch_loop", "jax_loop")
+_SESSIONS = ("tf_session/run", "tf_session/callable", "tf_session/fused")
+_TRAINERS = (OURS, "tf_estimator", "keras3/fit", "keras3/fit50", "lightning_trainer", *_OTHER_LOOPS, *_SESSIONS)
+_BOTH = (OURS, "tf_estimator")
+_PREDICT = (OURS, "tf_estimator", *_KERAS_PREDICT, *_OTHER_LOOPS, "tf_session/run")
+
+ROWS = (
+    Row(
+        "mlp",
+        "Train MLP (784-128-10, batch 32, Adam), no per-step hook",
+        contenders=_TRAINERS,
+        goals=(
+            AtLeast(2.5, "tf_estimator"),
+            AtLeast(3, "keras3/fit"),
+            AtLeast(3, "lightning_trainer"),
+            AtLeast(0.95, "tf_session/fused"),
+        ),
+        note="Lightwell and tf.estimator log, write summaries and save checkpoints as they do by default; the others "
+        "do none of it.",
+    ),
+    Row(
+        "mlp_hook",
+        "Train MLP, one old-style hook fetching a tensor each step",
+        contenders=_BOTH,
+        goals=(AtLeast(1.8, "tf_estimator"),),
+    ),
+    Row(
+        "mlp_watch",
+        "Train MLP (784-128-64-32-10), `Watch` of `stats` on its 4 layers and all 8 gradients, every 100",
+        contenders=("ours/watch", "ours/plain"),
+        goals=(AtLeast(0.97, "ours/plain"),),
+        more_rounds=2,
+    ),
+    Row(
+        "cnn",
+        "Train CNN (two 5x5 convolutions, dense 1024, dropout; batch 32, Adam)",
+        contenders=_TRAINERS,
+        goals=(AtLeast(1.2, "tf_estimator"), AtLeast(1.2, "keras3/fit")),
+    ),
+    Row(
+        "wide",
+        "Train wide-and-deep on feature columns (10 string, 10 numeric columns, batch 256)",
+        contenders=_BOTH,
+        goals=(AtLeast(1.5, "tf_estimator"),),
+    ),
+    Row(
+        "predict_batches",
+        "Predict 20,000 rows x 784 (MLP) in batches of 32",
+        unit="rows/s",
+        contenders=_PREDICT,
+        goals=(AtLeast(2.5, "keras3/predict"),),
+    ),
+    Row(
+        "predict_batches_256",
+        "Predict 20,000 rows x 784 (MLP) in batches of 256",
+        unit="rows/s",
+        contenders=_PREDICT,
+        goals=(AtLeast(2.5, "keras3/predict"),),
+    ),
+    Row(
+        "predict_rows",
+        "Predict 20,000 rows x 784 (MLP), one dict per row",
+        unit="rows/s",
+        contenders=_BOTH,
+        goals=(AtLeast(20, "tf_estimator"),),
+    ),
+    Row(
+        "one_row",
+        "One row through `predictor()`",
+        kind="seconds",
+        contenders=(
+            "ours/predictor",
+            "tf_session/run",
+            "tf_session/callable",
+            "keras3/on_batch",
+            "keras3/call",
+            *_OTHER_LOOPS,
+        ),
+        goals=(TakesAtMost(1 / 1.5, "tf_session/run"),),
+    ),
+    Row(
+        "predict_loop",
+        "`predict()` of one row, in a loop",
+        kind="seconds",
+        contenders=(OURS, "tf_estimator", "keras3/predict"),
+        goals=(AtLeast(30, "tf_estimator"),),
+    ),
+    Row(
+        "predict_memory",
+        "Resident memory over 1,000 calls of `predict()` of one row",
+        kind="drift",
+        goals=(Flat(),),
+        rounds=1,
+        is_isolated=True,
+    ),
+    Row(
+        "first_step",
+        "First training step on 62 MB of NumPy, from the call of `train`",
+        kind="seconds",
+        contenders=_BOTH,
+        goals=(AtLeast(10, "tf_estimator"),),
+    ),
+    Row(
+        "first_step_3gb",
+        "First training step on 3.1 GB of NumPy",
+        kind="seconds",
+        contenders=_BOTH,
+        goals=(Works(),),
+        rounds=1,
+        is_isolated=True,
+    ),
+    Row(
+        "evaluate",
+        "Evaluate 20,000 rows x 784 (MLP, accuracy), repeated",
+        unit="rows/s",
+        contenders=(OURS, "tf_estimator", "keras3/evaluate"),
+        goals=(AtLeast(20, "tf_estimator"),),
+    ),
+    Row(
+        "evaluate_memory",
+        "Resident memory over 200 calls of `evaluate()`",
+        kind="drift",
+        goals=(Flat(),),
+        rounds=1,
+        is_isolated=True,
+    ),
+    Row(
+        "taps",
+        'Predict only `taps=["layers/conv2d"]` of the CNN, against the full predict',
+        unit="rows/s",
+        contenders=("ours/tap", "ours/full"),
+        goals=(AtLeast(1, "ours/full"),),
+    ),
+    Row(
+        "import", "Import Lightwell, over TensorFlow", kind="seconds", contenders=("ours/lightwell", "ours/tensorflow")
+    ),
+    Row(
+        "memory",
+        "Resident memory over 200 cycles of train (10 steps), evaluate and predict",
+        kind="drift",
+        goals=(Flat(),),
+        rounds=1,
+        is_isolated=True,
+    ),
+    Row(
+        "capture",
+        "Capture of one early layer over a dataset: faster than a full predict, memory constant in the number of rows, "
+        "within 10 % of untapped predict for all layers at 64 floats a row",
+        contenders=(),
+        waits_for="Estimator.capture",
+    ),
+    Row(
+        "train_and_evaluate",
+        "`train_and_evaluate`, 20 evaluations: time outside of steps <= 10 % of the whole",
+        contenders=(),
+        waits_for="train_and_evaluate",
+    ),
+)
+
+
+def chosen(keys: Sequence[str]) -> tuple[Row, ...]:
+    """The rows that keys name: `mlp` means `mlp`, `mlp_hook` and `mlp_watch`. No keys: all of them.
+
+    Raises:
+        LookupError: a key names no row.
+    """
+    for key in keys:
+        if not any(_names(key, row) for row in ROWS):
+            raise LookupError(f"No row is called {key!r}; there are {', '.join(row.key for row in ROWS)}.")
+    return tuple(row for row in ROWS if not keys or any(_names(key, row) for key in keys))
+
+
+def _names(key: str, row: Row) -> bool:
+    return row.key == key or row.key.startswith(key + "_")

@@ -1,0 +1,80 @@
+"""How Lightwell's time and memory grow with the size of the model, the data and the taps."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+import time
+from typing import Any
+
+from benchmarks.workers import data
+from benchmarks.workers import estimator_models as models
+from benchmarks.workers.estimator_models import Api
+from benchmarks.workers.estimator_pieces import trained
+from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, WIDTH, hidden_for
+from benchmarks.workers.protocol import Measure, Plan, Worker, peak_mb, resident_mb, seconds_per_call
+
+
+def register_growth(worker: Worker, api: Api) -> None:
+    """Adds a piece per axis."""
+    for axis in ("layers", "batch", "params"):
+        worker.piece(f"growth_{axis}")(functools.partial(_training, api, axis))
+    worker.piece("growth_rows")(functools.partial(_rows, api))
+    worker.piece("growth_taps")(functools.partial(_taps, api))
+
+
+def _training(api: Api, axis: str, plan: Plan) -> Measure:
+    before = resident_mb()
+    batch = plan.size if axis == "batch" else BATCH
+    model_fn = models.mlp(api, hidden_for(axis, plan.size))
+    input_fn = models.digits_input(api, max(data.TRAIN_ROWS, 2 * batch), FEATURES, batch)
+
+    def run(steps: int) -> tuple[float, float]:
+        """The seconds to the first step, and of a step after the first few."""
+        times: list[float] = []
+        with tempfile.TemporaryDirectory() as model_dir:
+            started = time.perf_counter()
+            hooks = [api.stamp([1, 10, 10 + steps], times)]
+            api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
+        return times[0] - started, (times[2] - times[1]) / steps
+
+    steps = max(5, round(plan.seconds / run(5)[1]))
+
+    def measure() -> dict[str, Any]:
+        start, step = run(steps)
+        return {"seconds": step, "start_seconds": start, "memory_mb": peak_mb() - before}
+
+    return measure
+
+
+def _rows(api: Api, plan: Plan) -> Measure:
+    estimator = trained(api, models.mlp(api, (WIDTH,)), models.digits_input(api, data.TRAIN_ROWS, FEATURES))
+    input_fn = models.ordered_input(api, {"x": data.digits(plan.size, FEATURES)[0]}, 256)
+    return _prediction(estimator, input_fn, plan)
+
+
+def _taps(api: Api, plan: Plan) -> Measure:
+    model_fn = models.mlp(api, hidden_for("layers", TAPPED_LAYERS))
+    estimator = trained(api, model_fn, models.digits_input(api, data.TRAIN_ROWS, FEATURES))
+    input_fn = models.ordered_input(api, {"x": data.digits(10_000, FEATURES)[0]}, 256)
+    names = ["layers/dense", *(f"layers/dense_{number}" for number in range(1, TAPPED_LAYERS))]
+    return _prediction(estimator, input_fn, plan, taps=names[: plan.size] or None)
+
+
+def _prediction(estimator: Any, input_fn: Any, plan: Plan, **wanted: Any) -> Measure:
+    """Seconds for all of the data."""
+    before = resident_mb()
+
+    def call() -> None:
+        for _ in estimator.predict(input_fn, yield_single_examples=False, **wanted):
+            pass
+
+    started = time.perf_counter()
+    call()
+    first = time.perf_counter() - started
+
+    def measure() -> dict[str, Any]:
+        seconds = seconds_per_call(call, plan.seconds)
+        return {"seconds": seconds, "start_seconds": first, "memory_mb": peak_mb() - before}
+
+    return measure

@@ -1,0 +1,236 @@
+"""The bench without its clock: rows, ratios, goals, results and the page, from canned numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+from benchmarks.charts import draw
+from benchmarks.environments import ROOT, InstallError, python_of, without_places
+from benchmarks.goals import AtLeast, Figures, Flat, TakesAtMost, Works, judge, ratio
+from benchmarks.peers import PEERS, Environment, split, title_of
+from benchmarks.report import render
+from benchmarks.results import NOT_BUILT, GrowthPoint, Results, RowResult, load, save
+from benchmarks.rows import ROWS, chosen
+
+RUN = {
+    "date": "2026-01-02 03:04 UTC",
+    "cpu": "A CPU",
+    "cores": 2,
+    "used_cores": [0, 1],
+    "memory_gb": 8.0,
+    "system": "Linux x86_64",
+    "load_before": 0.1,
+    "commit": "abc",
+    "rounds": 3,
+    "seconds": 1.5,
+    "elapsed": 60.0,
+    "versions": {"ours": {"tensorflow-cpu": "2.21.0", "tensorflow": "absent"}},
+}
+MLP = {
+    "ours": Figures((1500.0, 1600.0, 1400.0)),
+    "tf_estimator": Figures((500.0, 555.0, 600.0)),
+    "keras3/fit": Figures((700.0, 750.0, 800.0)),
+    "keras3/fit50": Figures(failed="ValueError: no such thing"),
+    "lightning_trainer": Figures(absent="could not be installed: No matching distribution found for lightning"),
+    "torch_loop": Figures((400.0,) * 3),
+    "jax_loop": Figures((2000.0,) * 3),
+    "tf_session/run": Figures((900.0,) * 3),
+    "tf_session/callable": Figures((1100.0,) * 3),
+    "tf_session/fused": Figures((1500.0, 1590.0, 1500.0)),
+}
+
+
+@pytest.fixture
+def results() -> Results:
+    rows = {
+        "mlp": RowResult("bench 1", MLP),
+        "memory": RowResult("bench 1", {"ours": Figures((0.02,), details={"resident_mb": [500, 510], "calls": 200})}),
+        "capture": RowResult("bench 1", state=NOT_BUILT),
+    }
+    growth = (
+        GrowthPoint("layers", "ours", 2, 0.001, 0.5, 10.0),
+        GrowthPoint("layers", "keras3", 2, absent="it fails"),
+    )
+    return Results({"bench 1": RUN}, rows, growth, {"layers": "bench 1"})
+
+
+def section(page: str, key: str) -> str:
+    """The part of the page about one row."""
+    return page.partition(f'<a id="{key}">')[2].partition("\n### ")[0]
+
+
+def test_every_contender_has_a_worker_and_every_goal_a_contender() -> None:
+    for row in ROWS:
+        for contender in row.contenders:
+            peer, _ = split(contender)
+            assert (ROOT / "benchmarks" / "workers" / f"{peer.worker}.py").exists()
+            assert (ROOT / "benchmarks" / "peers" / f"{peer.environment.name}.txt").exists()
+            assert "/" not in title_of(contender), f"{contender} has no title of its own"
+        for goal in row.goals:
+            assert not isinstance(goal, AtLeast) or goal.against in row.contenders[1:]
+    assert len({row.key for row in ROWS}) == len(ROWS)
+
+
+def test_no_worker_hides_a_package_by_its_name() -> None:
+    hidden = [peer for peer in PEERS if importlib.util.find_spec(peer) is not None]
+    assert not hidden
+
+
+def test_a_key_chooses_its_row_and_those_under_it() -> None:
+    assert [row.key for row in chosen(["mlp", "one_row"])] == ["mlp", "mlp_hook", "mlp_watch", "one_row"]
+    assert chosen([]) == ROWS
+    with pytest.raises(LookupError, match="No row is called 'mpl'; there are mlp, mlp_hook"):
+        chosen(["mpl"])
+
+
+def test_a_ratio_is_of_medians_and_its_spread_of_rounds() -> None:
+    found = ratio(MLP["ours"], MLP["tf_estimator"], "per_second")
+    assert found is not None
+    assert found.times == pytest.approx(1500 / 555)
+    assert (found.least, found.most) == pytest.approx((1400 / 600, 3.0))
+
+
+def test_a_ratio_of_times_is_higher_when_ours_is_shorter() -> None:
+    found = ratio(Figures((0.1,)), Figures((0.3,)), "seconds")
+    assert found is not None
+    assert found.times == pytest.approx(3)
+    assert ratio(Figures((0.1,)), Figures(absent="gone"), "seconds") is None
+
+
+@pytest.mark.parametrize(
+    ("goal", "is_met", "words"),
+    [
+        (AtLeast(2.5, "tf_estimator"), True, "2.70 x, though not in every round"),
+        (AtLeast(3, "keras3/fit"), False, "2.00 x"),
+        (AtLeast(1.2, "keras3/fit"), True, "2.00 x"),
+        (AtLeast(3, "lightning_trainer"), None, "absent: could not be installed"),
+        (AtLeast(3, "keras3/fit50"), None, "fails: ValueError: no such thing"),
+        (Works(), True, "it works"),
+    ],
+)
+def test_a_goal_is_met_missed_or_not_known(goal: AtLeast, is_met: bool | None, words: str) -> None:
+    verdict = judge(goal, "ours", MLP, "per_second")
+    assert verdict.is_met is is_met
+    assert verdict.words.startswith(words)
+
+
+def test_a_goal_in_time_is_told_in_time() -> None:
+    figures = {"ours": Figures((0.3,)), "tf_session/run": Figures((0.25,))}
+    verdict = judge(TakesAtMost(1 / 1.5, "tf_session/run"), "ours", figures, "seconds")
+    assert (verdict.is_met, verdict.words) == (True, "1.20 x the time")
+    assert judge(TakesAtMost(1, "tf_session/run"), "ours", figures, "seconds").mark == "missed"
+
+
+@pytest.mark.parametrize(("drift", "is_met"), [(0.009, True), (0.011, False), (-0.2, True)])
+def test_memory_may_shrink_but_not_grow(drift: float, is_met: bool) -> None:
+    assert judge(Flat(), "ours", {"ours": Figures((drift,))}, "drift").is_met is is_met
+
+
+def test_what_fails_does_not_work() -> None:
+    verdict = judge(Works(), "ours", {"ours": Figures(failed="MemoryError: none left")}, "seconds")
+    assert (verdict.is_met, verdict.words) == (False, "fails: MemoryError: none left")
+
+
+def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
+    page = render(results)
+    mlp = section(page, "mlp")
+    assert "| **Lightwell** | 1,500 steps/s | 1,400 .. 1,600 |" in mlp
+    assert "| tf.estimator 2.15.1 | 555 steps/s | 500 .. 600 | 2.70 x (2.33 .. 3.00) | >= 2.5 x | met |" in mlp
+    assert "| Keras 3 `fit` | 750 steps/s | 700 .. 800 | 2.00 x (1.75 .. 2.14) | >= 3 x | **missed** |" in mlp
+    assert "| Lightning `Trainer` | absent: could not be installed: No matching distribution" in mlp
+    assert "`fit`, steps_per_execution=50 | fails: ValueError: no such thing |" in mlp
+    assert "Missed: >= 3 x Keras 3 `fit` came to 2.00 x." in mlp
+    assert "make bench-profile ROW=mlp" in mlp
+    assert "+2.00% (500 to 510 MB in 200 calls)" in section(page, "memory")
+    assert "Not built yet." in section(page, "capture")
+    assert "Of 5 goals: 2 met, 2 missed, 1 not known." in page
+
+
+def test_the_page_tells_machine_versions_and_growth(results: Results) -> None:
+    page = render(results)
+    assert "A CPU, 2 cores, 8.0 GB" in page
+    assert "pinned to the cores 0, 1" in page
+    assert "| Lightwell | tensorflow-cpu 2.21.0 |" in page
+    assert "| 2 | Lightwell | 1.000 ms | 500.0 ms | 10 MB |" in page
+    assert "| 2 | Keras 3 | absent: it fails |" in page
+    assert "do not trust" not in page
+    assert "do not trust" in render(Results({"bench 1": {**RUN, "load_before": 4.0}}, results.rows))
+
+
+def test_a_missed_row_points_to_its_profile(results: Results, tmp_path) -> None:
+    (tmp_path / "mlp.md").write_text("It is the hooks.")
+    assert "[profiles/mlp.md](profiles/mlp.md)" in section(render(results, tmp_path), "mlp")
+
+
+def test_rows_measured_again_replace_the_old_ones(results: Results, tmp_path) -> None:
+    again = RowResult("bench 2", {"ours": Figures((0.001,), details={"resident_mb": [500, 500], "calls": 200})})
+    both = results.updated(Results({"bench 2": {**RUN, "date": "2026-02-02 00:00 UTC"}}, {"memory": again}))
+    save(both, tmp_path / "results.json")
+    assert load(tmp_path / "results.json") == both
+    page = render(both)
+    assert "From an earlier run, of 2026-01-02 03:04 UTC." in section(page, "mlp")
+    assert "From an earlier run" not in section(page, "memory")
+    assert set(results.updated(Results({"bench 2": RUN}, dict.fromkeys(results.rows, again))).runs) == {
+        "bench 1",  # the growth still comes from it
+        "bench 2",
+    }
+    assert load(tmp_path / "none.json") == Results()
+
+
+def test_charts_are_small_pictures(results: Results, tmp_path) -> None:
+    draw(results, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"goals.png", "growth-layers.png"}
+    assert all(path.stat().st_size < 100_000 for path in tmp_path.iterdir())
+
+
+def test_an_environment_without_a_python_says_so() -> None:
+    with pytest.raises(InstallError, match=r"needs Python 2\.0 to 2\.7, and none was found"):
+        python_of(Environment("jax", (2, 0), (2, 7)), kept_in=ROOT / "no-such-folder")
+
+
+def test_reasons_name_no_places() -> None:
+    assert without_places("cannot read /home/me/x.py from https://host/simple/torch: 404") == (
+        "cannot read … from …: 404"
+    )
+    assert without_places("No matching distribution found for a==1/2") == "No matching distribution found for a==1/2"
+
+
+WORKER = """
+import sys
+from benchmarks.workers.protocol import Plan, Worker
+worker = Worker(("numpy", "no-such-package"))
+
+@worker.piece("row", "fast", "slow")
+def prepare(plan):
+    print("a library prints")
+    if plan.variant == "slow":
+        raise ValueError("too slow\\nsecond line")
+    return lambda: {"per_second": plan.seconds * plan.scaled(10, 2)}
+
+worker.serve()
+"""
+
+
+def test_a_worker_answers_in_lines_of_json() -> None:
+    piece = {"row": "row", "seconds": 2.0, "size": 0, "is_quick": False}
+    requests = [
+        {"do": "about"},
+        {"do": "prepare", "variant": "fast", **piece},
+        {"do": "measure", "variant": "fast", "row": "row"},
+        {"do": "prepare", "variant": "slow", **piece},
+        {"do": "prepare", "variant": "other", **piece},
+    ]
+    said = "".join(json.dumps(request) + "\n" for request in requests)
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER], input=said, capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    about, ready, measured, failed, unknown = map(json.loads, done.stdout.splitlines())
+    assert about["versions"]["no-such-package"] == "absent"
+    assert ready == {"row": "row", "variant": "fast"}
+    assert measured == {"row": "row", "variant": "fast", "per_second": 20.0}
+    assert failed["error"] == "ValueError: too slow"
+    assert unknown["error"] == "LookupError: No piece 'row' with variant 'other'; there are row/fast, row/slow."
