@@ -40,14 +40,16 @@ def main(model_dir: str) -> None:
     est.train(lambda: digits.input_fn(train, "train"), steps=STEPS, hooks=[watch])
     for step, layer, gradient in seen[:: max(1, len(seen) // 5)]:
         print(
-            f"  step {step:>5}   conv2d: {layer.zeros:4.0%} silent, mean {layer.mean:.3f}   |gradient| {gradient.norm:.4f}"
+            f"  step {step:>5}   conv2d: {layer.zeros:4.0%} silent, mean {layer.mean:.3f}   "
+            f"|gradient| {gradient.norm:.4f}"
         )
 
     print("\nEvaluating, with statistics of every unit: evaluate(input_fn, taps=...)\n")
     result = est.evaluate(lambda: digits.input_fn(test, "eval"), taps=["layers/dense"])
     dead = int((result.taps["layers/dense"].zeros == 1).sum())
     print(
-        f"  accuracy {result['accuracy']:.3f} on {len(test['y'])} digits it never saw; {dead} of 64 dense units never fire"
+        f"  accuracy {result['accuracy']:.3f} on {len(test['y'])} digits it never saw; "
+        f"{dead} of 64 dense units never fire"
     )
 
     print("\nPredicting, with the activations of each digit: predict(input_fn, taps=...)\n")

@@ -1,7 +1,7 @@
 """Keras 3 layers inside a model function, and their activations over a `tf.data` pipeline.
 
-Batch normalisation keeps its statistics, dropout knows the mode, and nobody collects update ops by hand. The activations
-come out with `predict(taps=...)`: `model_fn` does not mention them.
+Batch normalisation keeps its statistics, dropout knows the mode, and nobody collects update ops by hand. The
+activations come out with `predict(taps=...)`: `model_fn` does not mention them.
 """
 
 from __future__ import annotations
