@@ -37,6 +37,8 @@ class Row:
         v1_defaults: constructor defaults that differ on the v1 face.
         absent: set while the name does not exist here: a sentence that says what to use. `target` may already say where
             it will live; a test fails as soon as it does, and then `absent` has to go.
+        stand_in: whether an absent class can still be imported, derived from and named in annotations, because packages
+            do that while they are imported. Using it raises the sentence.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Row:
     faces: tuple[Face, ...] = ("v1", "v2")
     v1_defaults: Mapping[str, object] = field(default_factory=dict)
     absent: str = ""
+    stand_in: bool = False
 
 
 def _in(module: str, *names: str) -> tuple[Row, ...]:
@@ -57,6 +60,10 @@ def _absent(hint: str, *names: str, faces: tuple[Face, ...] = ("v1", "v2")) -> t
 
 def _planned(hint: str, module: str, *names: str) -> tuple[Row, ...]:
     return tuple(replace(row, absent=hint) for row in _in(module, *names))
+
+
+def _stand_ins(*rows: Row) -> tuple[Row, ...]:
+    return tuple(replace(row, stand_in=row.name[0].isupper()) for row in rows)
 
 
 # TensorFlow still ships these; they are its own objects, so that `isinstance` holds on both sides.
@@ -101,12 +108,23 @@ _NO_TPU_EMBEDDING = (
 )
 _V1_LOSS_REDUCTION: Mapping[str, object] = {"loss_reduction": "weighted_sum"}
 
+_HEADS = (
+    "BinaryClassHead",
+    "Head",
+    "LogisticRegressionHead",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
+    "PoissonRegressionHead",
+    "RegressionHead",
+)
 _CANNED = tuple(
     Row(
         f"{model}{task}",
         f"lightwell.canned:{model}{task}",
         v1_defaults={} if task == "Estimator" else _V1_LOSS_REDUCTION,
         absent=_WRITE_MODEL_FN,
+        stand_in=True,
     )
     for model in ("Baseline", "DNN", "DNNLinearCombined", "Linear")
     for task in ("Classifier", "Estimator", "Regressor")
@@ -119,8 +137,10 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("ModeKeys", "lightwell.keys:ModeKeys"),
         Row("RunConfig", "lightwell.config:RunConfig"),
         *_in("lightwell.checkpoints", "WarmStartSettings"),
-        *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
-        *_planned(_NO_EXPORT, "lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
+        *_stand_ins(
+            *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
+            *_planned(_NO_EXPORT, "lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
+        ),
         *_TENSORFLOWS_HOOKS,
         *_absent(
             "Boosted trees left TensorFlow: use a decision forest library (ydf, xgboost, lightgbm).",
@@ -129,17 +149,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "BoostedTreesRegressor",
         ),
         *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
-        *_absent(
-            _WRITE_LOSS,
-            "BinaryClassHead",
-            "Head",
-            "LogisticRegressionHead",
-            "MultiClassHead",
-            "MultiHead",
-            "MultiLabelHead",
-            "PoissonRegressionHead",
-            "RegressionHead",
-        ),
+        *_stand_ins(*_absent(_WRITE_LOSS, *_HEADS)),
         *_CANNED,
         *_absent(
             "Use tf.feature_column.make_parse_example_spec and add the label's tf.io.FixedLenFeature.",
@@ -180,13 +190,15 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "lightwell.outputs",
             "EvalOutput",
         ),
-        *_planned(
-            _NO_EXPORT,
-            "lightwell.export",
-            "ServingInputReceiver",
-            "TensorServingInputReceiver",
-            "build_parsing_serving_input_receiver_fn",
-            "build_raw_serving_input_receiver_fn",
+        *_stand_ins(
+            *_planned(
+                _NO_EXPORT,
+                "lightwell.export",
+                "ServingInputReceiver",
+                "TensorServingInputReceiver",
+                "build_parsing_serving_input_receiver_fn",
+                "build_raw_serving_input_receiver_fn",
+            )
         ),
     ),
     "inputs": _planned(
@@ -195,7 +207,9 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         "numpy_input_fn",
         "pandas_input_fn",
     ),
-    "tpu": _absent(_USE_ESTIMATOR, "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"),
+    "tpu": _stand_ins(
+        *_absent(_USE_ESTIMATOR, "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")
+    ),
     "tpu.experimental": _absent(_NO_TPU_EMBEDDING, "EmbeddingConfigSpec"),
 }
 
@@ -211,9 +225,12 @@ def public_page(
         namespace: `""` for the face itself, else `"export"`, `"experimental"`, ...
     """
     targets: dict[str, str | Callable[[], Any]] = {}
+    stand_ins: dict[str, str | Callable[[], Any]] = {}
     absent: dict[str, str] = {}
     for row in ROWS[namespace]:
-        if row.absent:
+        if row.absent and row.stand_in and face in row.faces:
+            stand_ins[row.name] = functools.partial(_stand_in, row, namespace)
+        elif row.absent:
             absent[row.name] = row.absent
         elif face not in row.faces:
             absent[row.name] = f"It belongs to the other face: {_spelling(row.faces[0], namespace)}.{row.name}."
@@ -227,7 +244,16 @@ def public_page(
             targets[child] = f"{ROOTS[face]}.{full}"
         else:
             absent[child] = f"It belongs to the other face: tf.compat.v1.estimator.{full}."
-    return lazy_names(module_name, targets, absent=absent)
+    look_up, names_in, _ = lazy_names(module_name, {**targets, **stand_ins}, absent=absent)
+    return look_up, lambda: [name for name in names_in() if name not in stand_ins], sorted(targets)
+
+
+def _stand_in(row: Row, namespace: str) -> type:
+    """The class that stands for an absent one, the same on both faces."""
+    make = resolve("lightwell.compat.stand_in:stand_in")
+    spelled = f"{_spelling('v2' if namespace in ('', *NAMESPACES['v2']) else 'v1', namespace)}.{row.name}"
+    made: type = make(spelled, row.absent)
+    return made
 
 
 def _spelling(face: Face, namespace: str) -> str:

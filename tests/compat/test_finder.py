@@ -95,8 +95,8 @@ REFUSED = {
         "lightwell.estimator.BoostedTreesClassifier does not exist in Lightwell. Boosted trees left TensorFlow"
     ),
     "from tensorflow.compat.v1.estimator.tpu.experimental import EmbeddingConfigSpec": "does not exist in Lightwell",
-    "from tensorflow_estimator.python.estimator.canned.head import _Head": (
-        "tensorflow_estimator.python.estimator.canned.head._Head does not exist in Lightwell. The head classes of "
+    "from tensorflow_estimator.python.estimator.canned.head import _regression_head": (
+        "tensorflow_estimator.python.estimator.canned.head._regression_head does not exist in Lightwell. The heads of "
     ),
     "from tensorflow.python.estimator.training import _TrainingExecutor": "Call train_and_evaluate",
     "from tensorflow_estimator.python.estimator import nothing_like_it": "has no attribute 'nothing_like_it'",

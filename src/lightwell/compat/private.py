@@ -71,7 +71,7 @@ _EXPORT_MARK = {"estimator_export": "lightwell.compat.small:estimator_export"}
 _KERAS = {"model_to_estimator": "!Call the Keras model inside a model_fn and pass that to Estimator."}
 _SERVING_KEYS = ("CLASSIFY_SERVING_KEY", "DEFAULT_SERVING_KEY", "PREDICT_SERVING_KEY", "REGRESS_SERVING_KEY")
 _NO_OLD_HEAD = (
-    "!The head classes of TensorFlow 1 are not here: subclass tf.estimator.Head, or write the loss in model_fn."
+    "!The heads of TensorFlow 1 are not here, only their base _Head: derive from it, or write the loss yourself."
 )
 _NO_EXECUTOR = "!Call train_and_evaluate: what it runs on each task is not open for subclassing."
 
@@ -125,14 +125,19 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "keras_lib": _KERAS,
     "canned.metric_keys": {"MetricKeys": "lightwell.compat.small:MetricKeys"},
     "canned.prediction_keys": {"PredictionKeys": "lightwell.compat.small:PredictionKeys"},
-    "canned.optimizers": dict.fromkeys(
-        ("get_optimizer_instance", "get_optimizer_instance_v2"),
-        "!Make the optimizer yourself: a class of tf.compat.v1.train, called with its learning rate.",
-    ),
+    "canned.optimizers": {
+        name: f"lightwell.compat.optimizer_names:{name}"
+        for name in ("get_optimizer_instance", "get_optimizer_instance_v2")
+    },
     "canned.parsing_utils": _shared("classifier_parse_example_spec", "regressor_parse_example_spec"),
     "canned.head": _MODES
     | {f"_{key}": f"lightwell.compat.small:{key}" for key in _SERVING_KEYS}
-    | dict.fromkeys(("_Head", "_regression_head", "_multi_class_head_with_softmax_cross_entropy_loss"), _NO_OLD_HEAD)
+    | {
+        "LossSpec": "lightwell.compat.old_head:LossSpec",
+        "_Head": "lightwell.compat.old_head:Head",
+        "_summary_key": "lightwell.compat.old_head:summary_key",
+    }
+    | dict.fromkeys(("_regression_head", "_multi_class_head_with_softmax_cross_entropy_loss"), _NO_OLD_HEAD)
     | {"_binary_logistic_head_with_sigmoid_cross_entropy_loss": _NO_OLD_HEAD},
     "canned.baseline": _both_faces("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": _both_faces("DNNClassifier", "DNNEstimator", "DNNRegressor")
@@ -212,4 +217,4 @@ def _public(face: str, public_name: str) -> tuple[str, str]:
     namespace, _, name = public_name.rpartition(".")
     row = next(row for row in ROWS[namespace] if row.name == name)
     page: Face = "v1" if face == "v1" else "v2"
-    return f"{ROOTS[page]}{'.' if namespace else ''}{namespace}:{name}", row.absent
+    return f"{ROOTS[page]}{'.' if namespace else ''}{namespace}:{name}", "" if row.stand_in else row.absent
