@@ -18,8 +18,9 @@ def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
     hook._listeners.extend(listeners)
 
 
-def translate_tensor_names(hook: Any, find: Callable[[str], Any]) -> None:
-    """Lets TensorFlow's hooks that take tensor names take paths: replaces each name by what `find` gives.
+def translate_tensor_names(hook: Any, find: Callable[[str, bool], Any]) -> None:
+    """Lets TensorFlow's hooks that take tensor names take paths: replaces each name by what `find` gives for it, told
+    whether the hook fetches it with the step, or in a run of its own.
 
     `LoggingTensorHook`, `NanTensorHook`, `SummarySaverHook` and `FinalOpsHook` keep what they were given in attributes
     and look names up in `begin`; they have no method to change them. The names are kept on the hook, as it may be used
@@ -30,21 +31,22 @@ def translate_tensor_names(hook: Any, find: Callable[[str], Any]) -> None:
         kept = f"_lightwell_asked{attribute}"
         asked, made = getattr(hook, kept, (held, held))
         asked = asked if held is made else held
-        found = _translated(asked, find)
+        with_step = attribute != "_final_ops" and not getattr(hook, "_log_at_end", False)
+        found = _translated(asked, find, with_step)
         if found is not held:
             setattr(hook, attribute, found)
             setattr(hook, kept, (asked, found))
 
 
-def _translated(held: Any, find: Callable[[str], Any]) -> Any:
+def _translated(held: Any, find: Callable[[str, bool], Any], with_step: bool) -> Any:
     """A structure with the strings in it replaced; the very same object where there is none."""
     if isinstance(held, str):
-        return find(held)
+        return find(held, with_step)
     if isinstance(held, dict):
-        parts = {key: _translated(value, find) for key, value in held.items()}
+        parts = {key: _translated(value, find, with_step) for key, value in held.items()}
         return parts if any(parts[key] is not held[key] for key in held) else held
     if isinstance(held, list | tuple):
-        items = [_translated(value, find) for value in held]
+        items = [_translated(value, find, with_step) for value in held]
         same = all(new is old for new, old in zip(items, held, strict=True))
         return held if same else type(held)(*items) if hasattr(held, "_fields") else type(held)(items)
     return held

@@ -78,15 +78,16 @@ class Finder:
             self._known[name] = self._by_path(name, where) if element is None else element
         return self._known[name]
 
-    def in_constructor(self, where: str, name: str) -> Any:
+    def in_constructor(self, where: str, name: str, with_step: bool) -> Any:
         """The same for a name that a hook of TensorFlow was made with; the name itself where it means nothing yet.
 
-        TensorFlow looks such a name up in the hook's `begin`, and another hook may create the tensor before.
+        TensorFlow looks such a name up in the hook's `begin`, and another hook may create the tensor before. What is
+        not fetched with the step must not depend on it: that would run one more step.
         """
         if self._of_tensorflow(name) is not None:
             return name
         try:
-            found = self(name, where)
+            found = self(name, where) if with_step else self._by_path(name, where, with_step=False)
         except PathError:
             return name
         if isinstance(found, dict):
@@ -100,17 +101,17 @@ class Finder:
                 for path, entry in self._catalogue.section(section).items():
                     self._weights[path] = read_of(self._program, entry)
 
-    def _by_path(self, name: str, where: str) -> Any:
+    def _by_path(self, name: str, where: str, with_step: bool = True) -> Any:
         choices = select(self._catalogue, name, where)
         derived = [choice.entry for choice in choices if choice.entry.section == "gradients"]
         gradients = make_gradients(self._program, derived, where)
-        found = {choice.key: self._fetch(choice, gradients, where) for choice in choices}
+        found = {choice.key: self._fetch(choice, gradients, where, with_step) for choice in choices}
         found = {key: fetch for key, fetch in found.items() if fetch is not None}
         if not found:
             raise independent(choices[0].entry.path, where)
         return next(iter(found.values())) if len(choices) == 1 else found
 
-    def _fetch(self, choice: Choice, gradients: dict[str, Any], where: str) -> Any:
+    def _fetch(self, choice: Choice, gradients: dict[str, Any], where: str, with_step: bool) -> Any:
         entry: Entry = choice.entry
         if entry.section == "gradients":
             return gradients.get(entry.path)
@@ -119,7 +120,9 @@ class Finder:
                 f"{where}: {choice.key!r} is known only once the step is over, and cannot be fetched with it; read it "
                 f"with Watch({choice.key!r}, ...)."
             )
-        return self._weights.get(entry.path, entry.tensor)
+        if entry.section == "global_step" and not with_step:
+            return self._program.global_step
+        return self._weights.get(entry.path, entry.tensor) if with_step else entry.tensor
 
     def _of_tensorflow(self, name: str) -> Any:
         """What TensorFlow itself knows under a name; None if nothing. An op's name means its first output, if it has
