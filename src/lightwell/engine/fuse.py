@@ -19,7 +19,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.fuse_copy import StepCopy, copy_step
+from lightwell.engine.fuse_copy import HOST, StepCopy, copy_step
 from lightwell.engine.fuse_record import Recording, plan_recording
 from lightwell.engine.program import Program
 from lightwell.errors import HookError
@@ -130,7 +130,7 @@ def fuse(program: Program, looks: Sequence[Any], looks_in_bulk: Sequence[Any] = 
 @contextlib.contextmanager
 def _fused_ops(graph: tf.Graph) -> Iterator[None]:
     """Ops made in the block belong to the loop's surroundings."""
-    with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
+    with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
         yield
 
 

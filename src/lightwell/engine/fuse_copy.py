@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from lightwell.hooks.plain_graph import FUSED_SCOPE
 
+HOST = "/device:CPU:0"
 _OUTER = "outer/"
 _STEP = "step/"
 _MOST_BYTES_COPIED = 4096
@@ -49,9 +50,9 @@ class StepCopy:
         """The full name of one of the loop's own nodes."""
         return FUSED_SCOPE + name
 
-    def node(self, name: str, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
-        """Adds a node of the loop itself; returns its full name."""
-        node = self._nodes.node.add(name=self.name(name), op=kind)
+    def node(self, name: str, kind: str, inputs: Sequence[str], *, device: str = HOST, **attributes: Any) -> str:
+        """Adds a node of the loop itself, which is run by the host unless said otherwise; returns its full name."""
+        node = self._nodes.node.add(name=self.name(name), op=kind, device=device)
         node.input.extend(inputs)
         for key, value in attributes.items():
             _set_attribute(node.attr[key], value)
@@ -74,6 +75,7 @@ class StepCopy:
             name or f"enter/{tensor.name.replace(':', '_')}",
             "Enter",
             [key],
+            device=tensor.op.device,
             T=tensor.dtype,
             frame_name=FUSED_SCOPE,
             is_constant=constant,
@@ -129,7 +131,7 @@ class StepCopy:
     def _nothing_of(self, dtype: Any) -> Any:
         """A tensor outside the loop that a loop variable of this type can start from."""
         if dtype not in self._nothing:
-            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device("/cpu:0"):
+            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
                 self._nothing[dtype] = tf.zeros([0], dtype)
         return self._nothing[dtype]
 
