@@ -79,7 +79,9 @@ def short_count(count: int) -> str:
     if not count:
         return ""
     exact = f"{count:,}"
-    return exact if len(exact) <= _WIDTHS[3] else f"{count / 1e6:,.1f}M"
+    if len(exact) <= _WIDTHS[3]:
+        return exact
+    return f"{count / 1e6:.1f}M" if count < 1e9 else f"{count / 1e9:.1f}B"
 
 
 def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:

@@ -1,0 +1,92 @@
+"""`est.layers` and `est.weights`: values from a checkpoint, without a graph."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tests.sight import models
+
+import lightwell as lw
+
+ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle-2.15.1" / "model_dir"
+
+
+def test_a_layers_weights_are_arrays(trained: lw.Estimator) -> None:
+    layer = trained.layers["hidden"]
+    assert (layer.name, layer.path, layer.kind) == ("hidden", "layers/hidden", "Dense")
+    np.testing.assert_array_equal(layer.kernel, trained.get_variable_value("hidden/kernel"))
+    assert set(layer.weights) == {"kernel", "bias"}
+    assert repr(layer) == "<layer layers/hidden: Dense, kernel [6, 5], bias [5]>"
+    assert {"kernel", "bias", "output"} <= set(dir(layer))
+    assert trained.layers["layers/rnn/lstm_cell"].kernel.shape == (32, 16)
+
+
+def test_layers_are_a_mapping(trained: lw.Estimator) -> None:
+    assert list(trained.layers)[:3] == ["conv2d", "conv2d_1", "max_pooling2d"]
+    assert len(trained.layers) == 10
+    assert "hidden" in trained.layers
+    assert "conv2d_1" in repr(trained.layers)
+    assert trained.layers._repr_html_().startswith("<div><table>")
+
+
+def test_weights_are_a_mapping_apart_from_the_optimizers_state(trained: lw.Estimator) -> None:
+    assert "hidden/kernel" in trained.weights
+    assert "global_step" not in trained.weights
+    assert not [name for name in trained.weights if "Adam" in name]
+    assert len(trained.weights) == 14
+    np.testing.assert_array_equal(trained.weights["weights/hidden/bias"], trained.weights["hidden/bias"])
+    assert "hidden/kernel/Adam" in trained.weights.slots
+    assert trained.weights.slots["hidden/kernel/Adam"].shape == (6, 5)
+    assert "hidden/kernel" in repr(trained.weights)
+    assert "6×5" in repr(trained.weights)
+
+
+def test_an_older_checkpoint(trained: lw.Estimator) -> None:
+    second = trained.latest_checkpoint().replace("-4", "-2")
+    old, new = trained.layers["hidden"].at(second).kernel, trained.layers["hidden"].kernel
+    assert not np.array_equal(old, new)
+    np.testing.assert_array_equal(trained.weights.at(second)["hidden/kernel"], old)
+    assert not np.array_equal(
+        trained.layers["hidden"].at(second).output(models.once), trained.layers["hidden"].output(models.once)
+    )
+
+
+def test_what_is_not_there_is_answered_with_what_is(trained: lw.Estimator) -> None:
+    with pytest.raises(KeyError, match=r"There is no layer 'hiden' in .* The nearest are \['hidden'\]"):
+        trained.layers["hiden"]
+    with pytest.raises(
+        KeyError, match=r"There is no weight 'hidden/kernl' in .*model.ckpt-4. The nearest are \['hidden/kernel'"
+    ):
+        trained.weights["hidden/kernl"]
+    with pytest.raises(
+        AttributeError, match=r"layer 'hidden' \(Dense\) has no weight 'kernl'; it has \['kernel', 'bias'\]"
+    ):
+        _ = trained.layers["hidden"].kernl
+    with pytest.raises(AttributeError, match="has no weight 'kernel'; it has no weights"):
+        _ = trained.layers["dropout"].kernel
+
+
+def test_setting_a_weight_is_no_silent_nothing(trained: lw.Estimator) -> None:
+    with pytest.raises(AttributeError, match="layer 'hidden': 'kernel' cannot be set"):
+        trained.layers["hidden"].kernel = np.zeros([6, 5])
+
+
+def test_an_untrained_model_says_so(tmp_path: Path) -> None:
+    made = models.estimator(models.mlp, tmp_path)
+    with pytest.raises(lw.errors.UsageError, match="Couldn't find trained model at"):
+        len(made.weights)
+
+
+def test_a_model_dir_of_tf_estimator(tmp_path: Path) -> None:
+    directory = tmp_path / "theirs"
+    shutil.copytree(ORACLE, directory)
+    made = models.estimator(models.mlp, directory)
+    names = tf.train.list_variables(str(directory))
+    assert set(made.weights) | set(made.weights.slots) | {"global_step"} == {name for name, _ in names}
+    first = next(iter(made.layers))
+    assert made.layers[first].kind == "?"
+    assert all(isinstance(value, np.ndarray) for value in made.layers[first].weights.values())
