@@ -51,18 +51,20 @@ def _bars(results: Results) -> list[tuple[str, float, float | None, str]]:
 
 def _draw_goals(bars: Sequence[tuple[str, float, float | None, str]], path: Path) -> None:
     from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter
 
     figure, axes = pyplot.subplots(figsize=(8, 1 + 0.22 * len(bars)))
     places = range(len(bars))
-    widths = [times for _, times, _, _ in bars]
-    least = min(0.5, *widths)
-    axes.barh(places, [width - least for width in widths], left=least, color=[bar[3] for bar in bars], height=0.7)
+    lengths = [times for _, times, _, _ in bars]
+    axes.barh(places, [length - 1 for length in lengths], left=1, color=[bar[3] for bar in bars], height=0.7)
     for place, (_, times, goal, _) in enumerate(bars):
-        axes.text(times * 1.04, place, f"{times:.2f} x", va="center", fontsize=7)
+        axes.text(1.06 * max(times, goal or 0, 1), place, f"{times:.2f} x", va="center", fontsize=7)
         if goal is not None:
             axes.plot([goal, goal], [place - 0.45, place + 0.45], color=_GOAL, linewidth=2)
     axes.set_xscale("log")
-    axes.set_xlim(least, 2 * max(widths))
+    goals = [goal for _, _, goal, _ in bars if goal is not None]
+    axes.set_xlim(0.7 * min(1, *lengths), 2.5 * max(1, *lengths, *goals))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda times, _: f"{times:g} x"))
     axes.axvline(1, color=_GOAL, linewidth=0.5)
     axes.set_yticks(places, [label for label, *_ in bars], fontsize=7)
     axes.invert_yaxis()
@@ -87,7 +89,7 @@ def _draw_growth(axis: Axis, points: Sequence[GrowthPoint], path: Path) -> None:
         panel.set_ylim(bottom=None if key == "seconds" else 0)
         panel.set_xlabel(axis.title, fontsize=8)
         panel.set_title(label, fontsize=8)
-        panel.tick_params(labelsize=7)
+        panel.tick_params(which="both", labelsize=7)
         panel.grid(alpha=0.3)
     panels[0].legend(fontsize=7)
     _finish(figure, path)

@@ -33,18 +33,33 @@ def python_of(environment: Environment, kept_in: Path = ROOT) -> Path:
     Raises:
         InstallError: there is no suitable Python, or a package cannot be installed.
     """
-    directory = kept_in / f".venv-bench-{environment.name}"
-    requirements = ROOT / "benchmarks" / "peers" / f"{environment.name}.txt"
-    python, mark = directory / "bin" / "python", directory / _READY
-    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
-    if python.exists() and mark.exists() and mark.read_text() == wanted:
+    directory, requirements = _places(environment, kept_in)
+    python = directory / "bin" / "python"
+    if is_ready(environment, kept_in):
         return python
     if not python.exists():
         _run([_interpreter(environment), "-m", "venv", str(directory)])
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     _run([*pip, "--requirement", str(requirements)])
-    mark.write_text(wanted)
+    (directory / _READY).write_text(_digest(requirements))
     return python
+
+
+def is_ready(environment: Environment, kept_in: Path = ROOT) -> bool:
+    """Whether an environment is there, with what it needs today."""
+    directory, requirements = _places(environment, kept_in)
+    mark = directory / _READY
+    is_made = (directory / "bin" / "python").exists() and mark.exists()
+    return is_made and mark.read_text() == _digest(requirements)
+
+
+def _places(environment: Environment, kept_in: Path) -> tuple[Path, Path]:
+    requirements = ROOT / "benchmarks" / "peers" / f"{environment.name}.txt"
+    return kept_in / f".venv-bench-{environment.name}", requirements
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _interpreter(environment: Environment) -> str:

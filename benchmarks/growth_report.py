@@ -16,8 +16,9 @@ def growth_section(results: Results) -> Iterator[str]:
         return
     yield "## Growth"
     yield (
-        "Lightwell beside Keras 3, one process per point. Memory is the most that was resident, less what there was "
-        "before the model was built; start is the time to the end of the first step (of the first prediction)."
+        "Lightwell beside Keras 3, one process per point. Memory is the most that was resident, above what there was "
+        "before the training (the prediction) began. Start is the time to the end of the first step (of the first "
+        "prediction)."
     )
     for axis in AXES:
         measured = [point for point in results.growth if point.axis == axis.key]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.environments import InstallError, python_of
+from benchmarks.environments import InstallError, is_ready, python_of
 from benchmarks.goals import Figures
 from benchmarks.live import LiveWorker, WorkerError
 from benchmarks.machine import available_gb
@@ -77,7 +77,8 @@ class Crew:
         Raises:
             WorkerError: its environment cannot be made, or it does not start.
         """
-        self.report.now(f"environment of {peer.title}")
+        if not is_ready(peer.environment):
+            self.report.say(f"Making the environment of {peer.title}.")
         try:
             python = python_of(peer.environment)
         except InstallError as error:

@@ -20,9 +20,8 @@ from benchmarks.workers.protocol import (
     Plan,
     Worker,
     measured_steps,
-    peak_mb,
-    resident_mb,
     seconds_per_call,
+    watched_memory,
 )
 
 worker = Worker(("keras", "tensorflow-cpu", "tensorflow", "numpy"))
@@ -157,7 +156,7 @@ def evaluate(plan: Plan) -> Measure:
 
 def growth_of_training(axis: str, plan: Plan) -> Measure:
     """Time and memory of `fit` along one axis."""
-    before = resident_mb()
+    memory_mb = watched_memory()
     batch = plan.size if axis == "batch" else BATCH
     dataset = training_data(max(data.TRAIN_ROWS, 2 * batch), FEATURES, batch)
     started = time.perf_counter()
@@ -169,7 +168,7 @@ def growth_of_training(axis: str, plan: Plan) -> Measure:
     def measure() -> dict[str, Any]:
         steps = max(5, round(rate * plan.seconds))
         seconds = 1 / fit_rate(model, dataset, steps, epochs=1, multiple=1)
-        return {"seconds": seconds, "start_seconds": first, "memory_mb": peak_mb() - before}
+        return {"seconds": seconds, "start_seconds": first, "memory_mb": memory_mb()}
 
     return measure
 
@@ -182,13 +181,13 @@ for _axis in ("layers", "batch", "params"):
 def growth_of_prediction(plan: Plan) -> Measure:
     """Time and memory of `predict` over more and more rows."""
     pixels, model = data.digits(plan.size, FEATURES)[0], predictor(mlp((WIDTH,), FEATURES))
-    before, started = resident_mb(), time.perf_counter()
+    memory_mb, started = watched_memory(), time.perf_counter()
     model.predict(pixels, batch_size=256, verbose=0)
     first = time.perf_counter() - started
 
     def measure() -> dict[str, Any]:
         seconds = seconds_per_call(lambda: model.predict(pixels, batch_size=256, verbose=0), plan.seconds)
-        return {"seconds": seconds, "start_seconds": first, "memory_mb": peak_mb() - before}
+        return {"seconds": seconds, "start_seconds": first, "memory_mb": memory_mb()}
 
     return measure
 

@@ -12,7 +12,7 @@ from benchmarks.workers import estimator_models as models
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.estimator_pieces import trained
 from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, WIDTH, hidden_for
-from benchmarks.workers.protocol import Measure, Plan, Worker, peak_mb, resident_mb, seconds_per_call
+from benchmarks.workers.protocol import Measure, Plan, Worker, seconds_per_call, watched_memory
 
 
 def register_growth(worker: Worker, api: Api) -> None:
@@ -24,7 +24,7 @@ def register_growth(worker: Worker, api: Api) -> None:
 
 
 def _training(api: Api, axis: str, plan: Plan) -> Measure:
-    before = resident_mb()
+    memory_mb = watched_memory()
     batch = plan.size if axis == "batch" else BATCH
     model_fn = models.mlp(api, hidden_for(axis, plan.size))
     input_fn = models.digits_input(api, max(data.TRAIN_ROWS, 2 * batch), FEATURES, batch)
@@ -42,7 +42,7 @@ def _training(api: Api, axis: str, plan: Plan) -> Measure:
 
     def measure() -> dict[str, Any]:
         start, step = run(steps)
-        return {"seconds": step, "start_seconds": start, "memory_mb": peak_mb() - before}
+        return {"seconds": step, "start_seconds": start, "memory_mb": memory_mb()}
 
     return measure
 
@@ -63,7 +63,7 @@ def _taps(api: Api, plan: Plan) -> Measure:
 
 def _prediction(estimator: Any, input_fn: Any, plan: Plan, **wanted: Any) -> Measure:
     """Seconds for all of the data."""
-    before = resident_mb()
+    memory_mb = watched_memory()
 
     def call() -> None:
         for _ in estimator.predict(input_fn, yield_single_examples=False, **wanted):
@@ -75,6 +75,6 @@ def _prediction(estimator: Any, input_fn: Any, plan: Plan, **wanted: Any) -> Mea
 
     def measure() -> dict[str, Any]:
         seconds = seconds_per_call(call, plan.seconds)
-        return {"seconds": seconds, "start_seconds": first, "memory_mb": peak_mb() - before}
+        return {"seconds": seconds, "start_seconds": first, "memory_mb": memory_mb()}
 
     return measure

@@ -152,9 +152,15 @@ def resident_mb() -> float:
     return _status_mb("VmRSS")
 
 
-def peak_mb() -> float:
-    """The most resident memory this process ever had."""
-    return _status_mb("VmHWM")
+def watched_memory() -> Callable[[], float]:
+    """Starts to watch memory; the function returned tells the most that was resident since, above what was before."""
+    before = resident_mb()
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
+            reset.write("5")  # the peak starts anew
+    except OSError:
+        before = max(before, _status_mb("VmHWM"))
+    return lambda: _status_mb("VmHWM") - before
 
 
 def drift(call: Callable[[], Any], calls: int) -> Figures:
