@@ -14,7 +14,7 @@ import tensorflow as tf
 from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
-from lightwell.hooks.explain import EXPLAINABLE, explained
+from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
 
 _DENSE = 8  # recording a step costs a fraction of stopping at one
 
@@ -150,6 +150,7 @@ class HookChain:
 
     def _call(self, hook: Any, method: str, *args: Any) -> Any:
         """Calls a hook; where TensorFlow says too little about what it did wrong, the exception says more."""
+        before = called_hook.set(hook)
         try:
             return getattr(hook, method)(*args)
         except EXPLAINABLE as error:
@@ -157,6 +158,8 @@ class HookChain:
             if better is None:
                 raise
             raise better from error
+        finally:
+            called_hook.reset(before)
 
     def close(self) -> None:
         """The run is over, in whatever way."""

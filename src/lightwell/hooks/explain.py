@@ -13,18 +13,20 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.errors import EmptyCollection, HookError, LightwellError, PathError, UnknownName
-from lightwell.hooks.base import SessionRunHook
 
 EXPLAINABLE = (IndexError, KeyError, ValueError, RuntimeError)
 _NO_SUCH_NAME = re.compile(r"The name '([^']+)' (?:refers to an? \w+ (?:which does not exist|not in the graph)|looks)")
 _FINAL = "Graph is finalized and cannot be modified"
 _NOTES = "_lightwell_empty_collections"
-_MOST_FRAMES = 30
+called_hook: ContextVar[Any] = ContextVar("called_hook", default=None)
+"""The hook that is being called. Told by its caller, and not found in the stack: reading the locals of a frame makes
+Python keep a copy of them, and so keeps whatever the user holds there alive."""
 
 
 def note_empty_collections(graph: tf.Graph) -> None:
@@ -53,7 +55,7 @@ def explained(
     """
     if isinstance(error, LightwellError) or type(error) not in EXPLAINABLE:
         return None
-    hook = getattr(hook, "_hook", hook)  # one of TensorFlow's, wrapped
+    hook = _unwrapped(hook)
     where = f"{type(hook).__name__}.{method}"
     if isinstance(error, IndexError):
         return _empty_collection(hook, where)
@@ -66,29 +68,20 @@ def explained(
     return None if unknown is None else _unknown_name(unknown.group(1), where, find)
 
 
+def _unwrapped(hook: Any) -> Any:
+    return getattr(hook, "_hook", hook)  # one of TensorFlow's, wrapped
+
+
 def _noting(original: Callable[..., Any], notes: list[tuple[int, str]]) -> Callable[..., Any]:
     def get(name: Any, *args: Any, **kwargs: Any) -> Any:
         found = original(name, *args, **kwargs)
         if not found and isinstance(name, str):
-            hook = _asking_hook()
+            hook = _unwrapped(called_hook.get())
             if hook is not None and (id(hook), name) not in notes:
                 notes.append((id(hook), name))
         return found
 
     return get
-
-
-def _asking_hook() -> Any:
-    """The hook that one of the callers is a method of."""
-    frame = sys._getframe(2)
-    for _ in range(_MOST_FRAMES):
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, SessionRunHook):
-            return caller
-        if frame.f_back is None:
-            return None
-        frame = frame.f_back
-    return None
 
 
 def _empty_collection(hook: Any, where: str) -> LightwellError | None:
