@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
+from lightwell.engine import litter
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError, reason_of
@@ -94,6 +95,7 @@ def draft(recipe: Recipe) -> Draft:
 def finish(draft: Draft) -> Program:
     """Calls `model_fn` in a draft's graph, and adds what its mode needs."""
     recipe, graph = draft.recipe, draft.graph
+    litter.note(graph)
     with graph.as_default(), graph.device(recipe.config.device_fn):
         global_step = draft.global_step
         if global_step is None:
