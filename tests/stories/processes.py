@@ -33,7 +33,7 @@ class Training:
         while not (self.started.exists() and self.started.read_text()):
             if time.monotonic() > give_up:
                 raise TimeoutError(self.said())
-            time.sleep(0.005)
+            time.sleep(0.002)
         return int(self.started.read_text())
 
     def send(self, number: int) -> None:

@@ -33,6 +33,22 @@ def sigterm_raises() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextlib.contextmanager
+def sigterm_waits() -> Iterator[None]:
+    """Inside `sigterm_raises`: work that must not be cut off, such as the last checkpoint. SIGTERM is obeyed after it."""
+    if signal.getsignal(signal.SIGTERM) is not _raise_terminated:
+        yield
+        return
+    arrived: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, _raise_terminated)
+    if arrived:
+        leave_by_sigterm()
+
+
 def _raise_terminated(number: int, frame: FrameType | None) -> None:
     raise Terminated
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.config import RunConfig
 from lightwell.engine.hooked_session import END_OF_INPUT
-from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises
+from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.engine.nan_report import explain_nan
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
@@ -69,15 +69,19 @@ def train(
         try:
             _steps(run, program.graph)
         except (KeyboardInterrupt, Terminated) as interrupt:
-            _save_before_leaving(run, saver, interrupt)
-            run.finish(interrupt)
+            with sigterm_waits():
+                try:
+                    _save_before_leaving(run, saver, interrupt)
+                finally:
+                    run.finish(interrupt)
             if isinstance(interrupt, Terminated):
                 leave_by_sigterm()
             raise
         except BaseException as error:
             run.finish(error)
             raise
-        run.finish()
+        with sigterm_waits():
+            run.finish()
     return TrainOutcome(run.global_step or 0, run.loss)
 
 
