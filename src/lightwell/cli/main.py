@@ -15,7 +15,7 @@ from importlib import metadata
 import lightwell
 from lightwell.cli.arguments import split_run_arguments
 
-COMMANDS = ("lightwell.cli.run",)
+COMMANDS = ("lightwell.cli.inspect", "lightwell.cli.run")
 _BUILDS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm", "tf-nightly")
 
 

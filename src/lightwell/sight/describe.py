@@ -34,6 +34,11 @@ class ValueInfo:
     dtype: str
     form: str = "dense"
 
+    @property
+    def kind(self) -> str:
+        """Type and form in words: `float32`, `sparse string`."""
+        return self.dtype if self.form == "dense" else f"{self.form} {self.dtype}"
+
 
 @dataclass(frozen=True)
 class WeightInfo:

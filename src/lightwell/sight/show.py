@@ -33,7 +33,7 @@ def as_text(description: Description) -> str:
 def as_html(description: Description) -> str:
     """The model as an HTML table, for a notebook."""
     head = "".join(f'<th style="{_LEFT}">{word}</th>' for word in ("path", "kind", "output", "parameters"))
-    rows = [_html_row(value.path, value.dtype, shape_of(value), "") for value in description.features]
+    rows = [_html_row(value.path, value.kind, shape_of(value), "") for value in description.features]
     for layer in in_tree_order(description.layers):
         weights = ", ".join(f"{weight.attribute} {list(weight.shape)}" for weight in layer.weights)
         count = f'<span title="{html.escape(weights)}">{layer.parameters:,}</span>' if layer.parameters else ""
@@ -125,8 +125,7 @@ def _scope_lines(name: str, shown: set[str]) -> list[str]:
 
 
 def _value_line(value: ValueInfo) -> str:
-    kind = value.dtype if value.form == "dense" else f"{value.form} {value.dtype}"
-    return _line(value.path, kind, shape_of(value), "")
+    return _line(value.path, value.kind, shape_of(value), "")
 
 
 def _line(*cells: str) -> str:

@@ -1,0 +1,60 @@
+"""`lightwell inspect MODEL_DIR [PATH ...]`: what a trained model is made of, read from its files alone.
+
+Parses its options, loads TensorFlow quietly, and hands over to `inspect_data` (what there is) and `inspect_text` (how
+it is shown).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+_EPILOG = """\
+A PATH is a name of the model: weights/dense/kernel, layers/dense, a glob such as weights/*/kernel, or a bare name
+(dense, dense/kernel). Each is shown in detail, weights with their history over the checkpoints. MODEL_DIR may also be
+one checkpoint, as runs/mnist/model.ckpt-100. No program is needed, and none is run.
+"""
+_QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+
+
+def add_parser(commands: Any) -> None:
+    """Register the sub-command."""
+    parser = commands.add_parser(
+        "inspect",
+        help="show layers, weights and checkpoints of a model_dir",
+        description="Show what a trained model is made of: layers, weights with statistics, checkpoints.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model_dir", metavar="MODEL_DIR", help="a directory with checkpoints, or one checkpoint")
+    parser.add_argument("paths", metavar="PATH", nargs="*", help="what to show in detail")
+    parser.add_argument("--json", action="store_true", help="print plain data instead of tables")
+    parser.set_defaults(call=_call)
+
+
+def _call(arguments: argparse.Namespace) -> int:
+    if "tensorflow" not in sys.modules:
+        for name, value in _QUIET.items():
+            os.environ.setdefault(name, value)
+    from lightwell.cli.inspect_data import open_model
+    from lightwell.cli.inspect_text import shown, shown_in_detail
+    from lightwell.errors import LightwellError
+
+    try:
+        model = open_model(arguments.model_dir)
+        details = [model.detail(path) for path in model.select(arguments.paths)]
+        if arguments.json:
+            data = {"paths": [detail.to_dict() for detail in details]} if arguments.paths else model.to_dict()
+            print(json.dumps(data, indent=1, allow_nan=False))
+        else:
+            print("\n\n".join(map(shown_in_detail, details)) if arguments.paths else shown(model))
+    except LightwellError as error:
+        print(f"lightwell inspect: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        sys.stderr.close()
+        return 0
+    return 0

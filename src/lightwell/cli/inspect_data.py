@@ -1,0 +1,253 @@
+"""What `lightwell inspect` knows of a model: read from a directory's checkpoints and description, as plain data.
+
+Builds no graph. Values are read one at a time, so that a model larger than memory can be looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.index import checked_path, neighbours_with_checkpoints, newest_usable, step_of
+from lightwell.checkpoints.reader import open_checkpoint, variable_value
+from lightwell.errors import ModelDirError, PathError
+from lightwell.sight.catalogue import SECTIONS
+from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables, read_description
+from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.optimizer_state import split_names
+from lightwell.sight.reductions import Stats, holds_numbers, stats_of
+
+_SHOWN_SECTIONS = ("layers", "weights", "slots", "features", "labels", "predictions")
+
+
+@dataclass(frozen=True)
+class CheckpointInfo:
+    """A checkpoint: its path without ending, its step, when it was written (seconds since 1970), its size in bytes."""
+
+    path: str
+    step: int | None
+    written: float
+    size: int
+    is_newest: bool
+
+    @property
+    def name(self) -> str:
+        """Its path without the directory."""
+        return os.path.basename(self.path)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A variable in a checkpoint, with its statistics; None where it holds no numbers."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    trainable: bool | None
+    stats: Stats | None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One path in detail.
+
+    Attributes:
+        path: the path.
+        layer: the layer, if it is one, or the one a weight belongs to.
+        value: shape and type, for a feature, a label or a prediction.
+        weights: the weight itself, or those of the layer.
+        history: name of a weight to (step, statistics), one for each checkpoint that has it, oldest first.
+    """
+
+    path: str
+    layer: LayerInfo | None
+    value: ValueInfo | None
+    weights: tuple[Weight, ...]
+    history: dict[str, tuple[tuple[int | None, Stats], ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        history = {
+            name: [{"step": step, **stats.as_dict()} for step, stats in points] for name, points in self.history.items()
+        }
+        return _plain(
+            {
+                "path": self.path,
+                "layer": None if self.layer is None else asdict(self.layer),
+                "value": None if self.value is None else asdict(self.value),
+                "weights": [asdict(weight) for weight in self.weights],
+                "history": history,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model on disk.
+
+    Attributes:
+        directory: where it lives.
+        description: what is known of its layers.
+        checkpoint: the checkpoint that is looked at; None where there is none yet.
+        checkpoints: all of them, oldest first.
+    """
+
+    directory: str
+    description: Description
+    checkpoint: str | None
+    checkpoints: tuple[CheckpointInfo, ...]
+
+    @functools.cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The names of weights and of optimizer state in the checkpoint."""
+        if self.checkpoint is None:
+            return [weight.name for weight in self.description.weights], []
+        return split_names(open_checkpoint(self.checkpoint).get_variable_to_shape_map())
+
+    def weights(self) -> list[Weight]:
+        """All weights with their statistics."""
+        return [] if self.checkpoint is None else [self._weight(name) for name in self.names[0]]
+
+    def paths(self) -> list[str]:
+        """All paths that can be shown."""
+        described = self.description
+        values = [value.path for value in (*described.features, *described.labels, *described.predictions)]
+        weights, slots = self.names
+        layers = [layer.path for layer in described.layers]
+        return [*layers, *(f"weights/{name}" for name in weights), *(f"slots/{name}" for name in slots), *values]
+
+    def select(self, asked: Sequence[str]) -> list[str]:
+        """The paths that the user's words mean, each once.
+
+        Raises:
+            PathError: one means nothing; the text names the nearest.
+        """
+        known = self.paths()
+        return list(dict.fromkeys(path for word in asked for path in self._meant(word, known)))
+
+    def detail(self, path: str) -> Detail:
+        """One path in detail."""
+        section, _, name = path.partition("/")
+        described = self.description
+        if section in ("weights", "slots"):
+            owner = next((layer for layer in described.layers if any(w.name == name for w in layer.weights)), None)
+            return self._detail(path, owner, None, [name])
+        if section == "layers":
+            layer = next(layer for layer in described.layers if layer.path == path)
+            return self._detail(path, layer, None, [weight.name for weight in layer.weights])
+        values = (*described.features, *described.labels, *described.predictions)
+        return self._detail(path, None, next(value for value in values if value.path == path), [])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return _plain(
+            {
+                "model_dir": self.directory,
+                "checkpoint": self.checkpoint,
+                "description": self.description.to_dict(),
+                "weights": [asdict(weight) for weight in self.weights()],
+                "checkpoints": [asdict(checkpoint) for checkpoint in self.checkpoints],
+            }
+        )
+
+    def _meant(self, word: str, known: list[str]) -> list[str]:
+        candidates = (
+            [word] if word.partition("/")[0] in SECTIONS else [f"{s}/{word}" for s in ("layers", "weights", "slots")]
+        )
+        for candidate in candidates:
+            found = [path for path in known if path == candidate or fnmatchcase(path, candidate)]
+            if found:
+                return found
+        section = word.partition("/")[0]
+        if section in SECTIONS and section not in _SHOWN_SECTIONS:
+            raise PathError(
+                f"{word!r} exists only while the model runs. Read it with lightwell.Watch({word!r}, ...) or taps=[...]."
+            )
+        close = nearest_paths(word, known, globs=True)
+        told = f"Did you mean {', '.join(close)}?" if close else f"It has {', '.join(known[:10])} …"
+        raise PathError(f"{word!r} names nothing in {self.directory}. {told}")
+
+    def _detail(self, path: str, layer: LayerInfo | None, value: ValueInfo | None, names: list[str]) -> Detail:
+        there = [name for name in names if name in {*self.names[0], *self.names[1]}] if self.checkpoint else []
+        history = {name: self._history(name) for name in there}
+        return Detail(path, layer, value, tuple(map(self._weight, there)), history)
+
+    def _weight(self, name: str) -> Weight:
+        reader = open_checkpoint(self.checkpoint or "")
+        dtype = reader.get_variable_to_dtype_map()[name]
+        is_known = self.description.mode != ""  # names in a checkpoint alone do not tell what is trained
+        trainable = {weight.name: weight.trainable for weight in self.description.weights if is_known}
+        shape = tuple(reader.get_variable_to_shape_map()[name])
+        stats = self._stats(self.checkpoint or "", name)
+        return Weight(name, shape, dtype.name, trainable.get(name), stats)
+
+    def _history(self, name: str) -> tuple[tuple[int | None, Stats], ...]:
+        points = []
+        for checkpoint in self.checkpoints:
+            if open_checkpoint(checkpoint.path).has_tensor(name):
+                stats = self._stats(checkpoint.path, name)
+                points += [] if stats is None else [(checkpoint.step, stats)]
+        return tuple(points)
+
+    def _stats(self, checkpoint: str, name: str) -> Stats | None:
+        value = variable_value(checkpoint, name)
+        return stats_of(value) if value.dtype != object and holds_numbers(value) else None
+
+
+def open_model(given: str) -> Model:
+    """The model in a directory, or as of one checkpoint.
+
+    Raises:
+        ModelDirError: there is no model; the text names directories nearby that have one.
+        CheckpointUnreadable: there are checkpoints, and none can be read.
+    """
+    directory, checkpoint = given, None
+    if not tf.io.gfile.isdir(given):
+        if not tf.io.gfile.isdir(os.path.dirname(given) or ".") or step_of(given) is None:
+            raise _no_model(given, "is no directory")
+        directory, checkpoint = os.path.dirname(given) or ".", checked_path(given)
+    newest = newest_usable(directory)
+    kept = read_description(directory)
+    if newest is None and kept is None:
+        raise _no_model(given, "holds no checkpoint")
+    checkpoint = checkpoint or newest
+    return Model(directory, kept or _described(checkpoint or ""), checkpoint, _checkpoints(directory, newest))
+
+
+def _described(checkpoint: str) -> Description:
+    reader = open_checkpoint(checkpoint)
+    return from_variables(reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map())
+
+
+def _checkpoints(directory: str, newest: str | None) -> tuple[CheckpointInfo, ...]:
+    files = [name.rstrip("/") for name in tf.io.gfile.listdir(directory)]
+    found = []
+    for name in (file.removesuffix(".index") for file in files if file.endswith(".index")):
+        own = [tf.io.gfile.stat(os.path.join(directory, file)) for file in files if file.startswith(f"{name}.")]
+        written = max(stat.mtime_nsec for stat in own) / 1e9
+        path = os.path.join(directory, name)
+        is_newest = newest is not None and os.path.basename(newest) == name
+        found.append(CheckpointInfo(path, step_of(path), written, sum(stat.length for stat in own), is_newest))
+    return tuple(sorted(found, key=lambda one: (one.step if one.step is not None else -1, one.name)))
+
+
+def _no_model(given: str, problem: str) -> ModelDirError:
+    near = neighbours_with_checkpoints(given)
+    told = f"Directories nearby that have checkpoints: {', '.join(near)}." if near else "No directory nearby has any."
+    return ModelDirError(f"{given} {problem}; expected a model_dir that was trained. {told}")
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold: numbers that are none become null."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
