@@ -48,6 +48,8 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
 
 
 def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    if layer.built:
+        _create_own(trace, layer)
     try:
         with eager_tensors_as_constants(layer):
             outputs = original(layer, *args, **kwargs)
@@ -57,6 +59,13 @@ def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[s
     for weight in layer.weights:  # those that the call did not read
         ensure_created(trace, weight)
     return outputs
+
+
+def _create_own(trace: KerasTrace, layer: Any) -> None:
+    """The weights of a layer come before those of the layers it holds, whichever its call reads first."""
+    for weight in layer.weights:
+        if weight.path.rpartition("/")[0] == doors.keras_path(layer):
+            ensure_created(trace, weight)
 
 
 def _adopt_assignments(trace: KerasTrace, first: int) -> None:

@@ -50,6 +50,7 @@ def wrapped_init(original: Any) -> Any:
             trace.names.made_here.add(id(self))
         original(self, *args, **kwargs)
 
+    vars(init)["__signature__"] = inspect.signature(original)  # Keras reads it to know a layer's settings
     return init
 
 

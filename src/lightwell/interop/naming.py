@@ -74,8 +74,8 @@ class LayerNames:
         """Takes a variable scope, as functional layers do: the two kinds of layers then number each other's names."""
         with _v1.variable_scope(None, default_name=name, auxiliary_name_scope=False) as scope:
             given = str(scope.name).rpartition("/")[2]
-        if given == name:
-            return name
+        if given == name or _unnumbered(name) == name:
+            return given
         with _v1.variable_scope(None, default_name=_unnumbered(name), auxiliary_name_scope=False) as scope:
             return str(scope.name).rpartition("/")[2]
 

@@ -95,7 +95,11 @@ def _connected(loss: Any, targets: list[Any], optimizer_name: str) -> list[tuple
 def _prepared(trace: KerasTrace, optimizer: Any, targets: list[Any], global_step: Any) -> Any:
     """The optimizer, or its copy in this graph, with its variables created: the update may not create any."""
     optimizer = _of_this_graph(trace, optimizer)
-    optimizer.build([_keras_variable(trace, variable) for variable in targets])
+    trace.optimizer_being_built = optimizer.name
+    try:
+        optimizer.build([_keras_variable(trace, variable) for variable in targets])
+    finally:
+        trace.optimizer_being_built = None
     for part in _parts(optimizer):
         for variable in part.variables:
             origin = origin_of(variable)

@@ -37,8 +37,8 @@ def raise_if_eager(error: RuntimeError, layer: Any) -> None:
     if "EagerTensor" in str(error) and not isinstance(error, ModelFnError):
         raise ModelFnError(
             f"model_fn called the {type(layer).__name__} layer {layer.name!r}, which holds a tensor or a lookup table "
-            "that was made outside of model_fn and cannot enter its graph. Create the layer inside model_fn, for "
-            "example with vocabulary=... from layer.get_vocabulary()."
+            "that was made outside of model_fn and cannot enter its graph. Create the layer inside model_fn; read a "
+            "vocabulary outside with layer.get_vocabulary() and pass it as vocabulary=..."
         ) from error
 
 

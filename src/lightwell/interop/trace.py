@@ -58,6 +58,7 @@ class KerasTrace:
     names: LayerNames = field(init=False)
     reads_in_order: bool = True
     is_optimizing: bool = False
+    optimizer_being_built: str | None = None
     is_describing: bool = False
     symbolic: set[str] = field(default_factory=set)
     # Keras variables compare element by element, so all of these go by id; the objects are kept to keep the id.

@@ -17,6 +17,7 @@ from lightwell.interop.variables import (
     is_local,
     is_session_state,
     origin_of,
+    owner_call,
     set_origin,
 )
 
@@ -34,7 +35,8 @@ def patch_variables(keras: Any, patches: Patches) -> None:
 def _wrapped_init(keras: Any, original: Any) -> Any:
     @functools.wraps(original)
     def init(self: Any, initializer: Any, shape: Any = None, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
-        if active_trace() is None or isinstance(initializer, tf.Variable):
+        trace = active_trace()
+        if trace is None or isinstance(initializer, tf.Variable):
             original(self, initializer, shape, dtype, *args, **kwargs)
             return
         if isinstance(initializer, str):
@@ -46,6 +48,12 @@ def _wrapped_init(keras: Any, original: Any) -> Any:
         with keras.StatelessScope():  # where Keras makes no TensorFlow variable
             original(self, initializer, shape, dtype, *args, **kwargs)
         set_origin(self, initializer, is_local=is_session_state(self))
+        if trace.optimizer_being_built is not None:  # Nadam makes one that Keras would call trainable
+            self.trainable = False
+            name = f"optimizer/{trace.optimizer_being_built}/{self.name}"
+            set_origin(self, initializer, is_local=False, name=name)
+        if not doors.only_infers_shapes() and owner_call(trace, self) is not None:
+            ensure_created(trace, self)
 
     return init
 

@@ -17,7 +17,7 @@ import tensorflow as tf
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.initial_values import fixed, outside_the_graph, seeded
-from lightwell.interop.trace import KerasTrace
+from lightwell.interop.trace import KerasTrace, OpenCall
 
 _v1 = tf.compat.v1
 _ORIGIN = "_lightwell_origin"
@@ -142,11 +142,18 @@ def _name_of(trace: KerasTrace, variable: Any) -> str:
     origin = origin_of(variable)
     if origin is not None and origin.name is not None:
         return origin.name
+    call = owner_call(trace, variable)
+    if call is None:
+        return str(variable.path)
+    return f"{call.path}/{variable.path.removeprefix(doors.keras_path(call.layer) + '/')}"
+
+
+def owner_call(trace: KerasTrace, variable: Any) -> OpenCall | None:
+    """The innermost open call whose layer owns the variable, itself or through a layer it holds."""
     for call in reversed(trace.open_calls):
-        prefix = doors.keras_path(call.layer) + "/"
-        if variable.path.startswith(prefix):
-            return f"{call.path}/{variable.path.removeprefix(prefix)}"
-    return str(variable.path)
+        if variable.path.startswith(f"{doors.keras_path(call.layer)}/"):
+            return call
+    return None
 
 
 def _initial_value(trace: KerasTrace, variable: Any, name: str) -> Any:
