@@ -58,7 +58,17 @@ def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[s
         raise
     for weight in layer.weights:  # those that the call did not read
         ensure_created(trace, weight)
+    _leave_out_frozen(trace, layer)
     return outputs
+
+
+def _leave_out_frozen(trace: KerasTrace, layer: Any) -> None:
+    """A frozen layer's weights are no trainable variables of the graph, whatever each says of itself."""
+    trainable = {id(weight) for weight in layer.trainable_weights}
+    frozen = {id(doors.held_value(weight)) for weight in layer.weights if id(weight) not in trainable}
+    if frozen:
+        members = trace.graph.get_collection_ref(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)
+        members[:] = [member for member in members if id(member) not in frozen]
 
 
 def _create_own(trace: KerasTrace, layer: Any) -> None:
