@@ -35,7 +35,7 @@ def sigterm_raises() -> Iterator[None]:
 
 @contextlib.contextmanager
 def sigterm_waits() -> Iterator[None]:
-    """Inside `sigterm_raises`: work that must not be cut off, such as the last checkpoint. SIGTERM is obeyed after it."""
+    """Inside `sigterm_raises`: work that must not be cut off, such as the last checkpoint; SIGTERM is obeyed after."""
     if signal.getsignal(signal.SIGTERM) is not _raise_terminated:
         yield
         return
