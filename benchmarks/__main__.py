@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from benchmarks.environments import ROOT
 from benchmarks.peers import OURS, PEERS
 from benchmarks.progress import reporting
 from benchmarks.report import render
-from benchmarks.results import BUILT_SINCE, NOT_BUILT, GrowthPoint, Results, RowResult, load, save
+from benchmarks.results import BUILT_SINCE, NOT_BUILT, Results, RowResult, load, save
 from benchmarks.rounds import Crew, Settings, crew, measure_row
 from benchmarks.rows import Row, chosen
 
 HERE = ROOT / "benchmarks"
+Parts = Callable[[Crew], Iterator[Results]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,41 +28,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parsed(arguments)
     out = Path(asked.out) if asked.out else Path(tempfile.mkdtemp(prefix="bench-")) if asked.quick else HERE
     out.mkdir(parents=True, exist_ok=True)
-    before = load(out / "results.json")
-    if asked.what == "report":
-        after = before
-    else:
-        measure = _measure_rows if asked.what == "bench" else _measure_growth
-        after = before.updated(_run(asked, measure))
-        save(after, out / "results.json")
-    charts.draw(after, out / "images")
-    page = render(after, out / "profiles")
-    (out / "RESULTS.md").write_text(page, encoding="utf-8")
+    if asked.what != "report":
+        with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as scratch:
+            _measure(asked, out / "results.json", scratch)
+    results = load(out / "results.json")
+    charts.draw(results, out / "images")
+    (out / "RESULTS.md").write_text(render(results, out / "profiles"), encoding="utf-8")
     print(f"Written: {_shown(out / 'RESULTS.md')}")
 
 
-def _run(asked: argparse.Namespace, measure: Callable[[argparse.Namespace, Settings, str], Any]) -> Results:
-    """One run: its settings, its measurements, and what it was made on."""
-    with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as scratch:
-        seconds = 0.05 if asked.quick else asked.seconds
-        settings = Settings(asked.rounds, seconds, asked.quick, machine.usable_cores(asked.threads), scratch)
-        info = machine.describe(settings.cores)
-        if info["load_before"] > 0.5 * info["cores"]:
-            print(f"The machine is busy (load {info['load_before']:g}): the figures will not be worth much.")
-        name, started = f"{asked.what} {info['date']}", time.monotonic()
-        results, workers = measure(asked, settings, name)
-    versions = {worker: _versions(about) for worker, about in sorted(workers.about.items(), key=_order)}
-    told = {"rounds": asked.rounds, "seconds": seconds, "is_quick": asked.quick, "versions": versions}
-    run = {**info, **told, "elapsed": round(time.monotonic() - started, 1)}
-    return Results({name: run}, results.rows, results.growth, results.growth_runs)
-
-
-def _measure_rows(asked: argparse.Namespace, settings: Settings, name: str) -> tuple[Results, Crew]:
-    rows = chosen([key for key in asked.rows.split(",") if key])
-    total = sum(row.rounds_of(settings.rounds) * len(row.contenders) for row in rows)
+def _measure(asked: argparse.Namespace, path: Path, scratch: str) -> None:
+    """One run. What is measured is kept at once: a run that is interrupted loses only what it was at."""
+    seconds = 0.05 if asked.quick else asked.seconds
+    settings = Settings(asked.rounds, seconds, asked.quick, machine.usable_cores(asked.threads), scratch)
+    info = machine.describe(settings.cores)
+    if info["load_before"] > 0.5 * info["cores"]:
+        print(f"The machine is busy (load {info['load_before']:g}): the figures will not be worth much.")
+    name, started = f"{asked.what} {info['date']}", time.monotonic()
+    parts, total = _rows(asked, name) if asked.what == "bench" else _growth(asked, name)
+    results = load(path)
     with reporting(total) as report, crew(settings, report) as workers:
-        results = {row.key: _row_result(row, workers, name) for row in rows}
-    return Results(rows=results), workers
+        for part in parts(workers):
+            versions = {worker: _versions(about) for worker, about in sorted(workers.about.items(), key=_order)}
+            told = {"rounds": asked.rounds, "seconds": seconds, "is_quick": asked.quick, "versions": versions}
+            run = {**info, **told, "elapsed": round(time.monotonic() - started, 1)}
+            results = results.updated(replace(part, runs={name: run}))
+            save(results, path)
+
+
+def _rows(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:
+    """The rows, one by one, and how many measurements they take."""
+    rows = chosen(_keys(asked))
+
+    def parts(workers: Crew) -> Iterator[Results]:
+        for row in rows:
+            yield Results(rows={row.key: _row_result(row, workers, name)})
+
+    return parts, sum(row.rounds_of(asked.rounds) * len(row.contenders) for row in rows)
 
 
 def _row_result(row: Row, workers: Crew, name: str) -> RowResult:
@@ -72,13 +76,16 @@ def _row_result(row: Row, workers: Crew, name: str) -> RowResult:
     return RowResult(name, state=BUILT_SINCE if is_built else NOT_BUILT)
 
 
-def _measure_growth(asked: argparse.Namespace, settings: Settings, name: str) -> tuple[Results, Crew]:
-    total = sum(len(axis.sizes) * len(axis.contenders) for axis in growth.AXES)
-    found: list[GrowthPoint] = []
-    with reporting(total) as report, crew(settings, report) as workers:
-        for point in growth.points(workers):
-            found.append(growth.measure_point(*point, workers))
-    return Results(growth=tuple(found), growth_runs={axis.key: name for axis in growth.AXES}), workers
+def _growth(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:
+    """The axes, one by one, and how many points they have."""
+    points = {axis.key: growth.points_of(axis, is_quick=asked.quick) for axis in growth.AXES}
+
+    def parts(workers: Crew) -> Iterator[Results]:
+        for axis in growth.AXES:
+            found = [growth.measure_point(axis, *point, workers) for point in points[axis.key]]
+            yield Results(growth=tuple(found), growth_runs={axis.key: name})
+
+    return parts, sum(map(len, points.values()))
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -92,10 +99,14 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", default="", help="where to write; this folder, or a temporary one for a quick run")
     asked = parser.parse_args(arguments)
     try:
-        chosen([key for key in asked.rows.split(",") if key])
+        chosen(_keys(asked))
     except LookupError as error:
         parser.error(str(error.args[0]))
     return asked
+
+
+def _keys(asked: argparse.Namespace) -> list[str]:
+    return [key for key in asked.rows.split(",") if key]
 
 
 def _versions(about: dict[str, Any]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.live import WorkerError
@@ -43,12 +42,10 @@ AXES = (
 _QUICK_SIZES = 2
 
 
-def points(workers: Crew) -> Iterator[tuple[Axis, str, int]]:
-    """Every point to measure; a quick run takes the smallest ones."""
-    for axis in AXES:
-        for size in axis.sizes[:_QUICK_SIZES] if workers.settings.is_quick else axis.sizes:
-            for contender in axis.contenders:
-                yield axis, contender, size
+def points_of(axis: Axis, *, is_quick: bool) -> list[tuple[str, int]]:
+    """Every point of an axis, as contender and size; for a quick run the smallest ones."""
+    sizes = axis.sizes[:_QUICK_SIZES] if is_quick else axis.sizes
+    return [(contender, size) for size in sizes for contender in axis.contenders]
 
 
 def measure_point(axis: Axis, contender: str, size: int, workers: Crew) -> GrowthPoint:
