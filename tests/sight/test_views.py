@@ -55,6 +55,13 @@ def test_an_older_checkpoint(trained: lw.Estimator) -> None:
     )
 
 
+def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(trained: lw.Estimator) -> None:
+    third = trained.latest_checkpoint().replace("-4", "-3")
+    for view in (trained.weights, trained.layers["hidden"]):
+        with pytest.raises(lw.errors.CheckpointUnreadable, match=r"model.ckpt-3' does not exist.*model.ckpt-4"):
+            view.at(third)
+
+
 def test_what_is_not_there_is_answered_with_what_is(trained: lw.Estimator) -> None:
     with pytest.raises(KeyError, match=r"There is no layer 'hiden' in .* The nearest are \['hidden'\]"):
         trained.layers["hiden"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lightwell.checkpoints.index import checked_path
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import PathError
 from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
@@ -40,7 +41,7 @@ class WeightsView(Mapping[str, Array]):
 
     def at(self, checkpoint: Any) -> WeightsView:
         """The same weights in another checkpoint, told by its path."""
-        path = str(checkpoint)
+        path = checked_path(checkpoint)
         return WeightsView(lambda: path, self._of_slots)
 
     def __getitem__(self, name: str) -> Array:
@@ -97,7 +98,7 @@ class LayerView:
 
     def at(self, checkpoint: Any) -> LayerView:
         """The same layer in another checkpoint, told by its path."""
-        path = str(checkpoint)
+        path = checked_path(checkpoint)
         return LayerView(self._info, lambda: path, self._run)
 
     def output(self, input_fn: Callable[..., Any]) -> Any:
