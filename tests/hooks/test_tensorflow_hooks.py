@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests.engine import fused_models as models
-from tests.engine.fused_runs import batches, events, train
+from tests.engine.fused_runs import Look, batches, events, train
 
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.tensorflow_hooks import scheduled
@@ -25,6 +25,10 @@ HOOKS: dict[str, Callable[[Path], list[Any]]] = {
     "log seldom, stop": lambda _: [
         T.LoggingTensorHook(["the_mean:0"], every_n_iter=9),
         T.StopAtStepHook(num_steps=13),
+    ],
+    "log beside one that is told in bulk": lambda _: [
+        Look(1, ["the_mean:0"], in_bulk=True),
+        T.LoggingTensorHook(["the_sums:0"], every_n_iter=5),
     ],
     "count": lambda own: [T.StepCounterHook(every_n_steps=5, output_dir=str(own))],
     "summaries": lambda own: [T.SummarySaverHook(save_steps=4, output_dir=str(own), scaffold=T.Scaffold())],

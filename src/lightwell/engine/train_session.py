@@ -80,9 +80,9 @@ class TrainSession(HookedSession):
             logger.debug("Training steps run one by one: %s.", self._reason_against)
             return
         looks, graph = self._hooks.looks_at(), self._program.graph
-        in_bulk = [hook for hook in looks if hook.in_bulk and can_be_recorded(elements_of(graph, looks[hook]))]
-        self._loop = fuse(self._program, list(looks.values()), [looks[hook] for hook in in_bulk])
-        self._hooks.tell_in_bulk(in_bulk)
+        recorded = [(hook, look) for hook, look in looks if hook.in_bulk and can_be_recorded(elements_of(graph, look))]
+        self._loop = fuse(self._program, [look for _, look in looks], [look for _, look in recorded])
+        self._hooks.tell_in_bulk([hook for hook, _ in recorded])
 
     def _session_opened(self) -> None:
         self._global_step = int(self._session.run(self._program.global_step))
@@ -176,6 +176,7 @@ class TrainSession(HookedSession):
         (loss, step, _), results, metadata = self._run_step(request)
         context.global_step, context.loss_value = int(step), loss
         self._hooks.after_run(context, request, results, metadata)
+        self._hooks.passed(1, seen_by=request.due)
         # Only a step that all hooks saw through counts: a lost session repeats it.
         self._move_counter(self._step_before(), context.global_step, 1)
         self._loss = context.loss_value

@@ -48,10 +48,10 @@ class HookChain:
         """The hooks that must see every step."""
         return tuple(hook for hook in self._around_steps if not isinstance(hook, ScheduledHook))
 
-    def looks_at(self) -> dict[ScheduledHook, Any]:
-        """All that the scheduled hooks may ask for; to be called after `begin`."""
-        looks = {hook: hook.looks_at() for hook in self._scheduled}
-        return {hook: _found(look, hook, self._find) for hook, look in looks.items() if look is not None}
+    def looks_at(self) -> list[tuple[ScheduledHook, Any]]:
+        """The scheduled hooks with all that they may ask for; to be called after `begin`."""
+        looks = [(hook, hook.looks_at()) for hook in self._scheduled]
+        return [(hook, _found(look, hook, self._find)) for hook, look in looks if look is not None]
 
     def tell_in_bulk(self, hooks: Sequence[ScheduledHook]) -> None:
         """From now on these hooks are told of steps in bulk: nobody has to stop at a step for their sake."""
@@ -64,10 +64,11 @@ class HookChain:
             for hook in self._scheduled:
                 hook.counter_moves_by(stride)
 
-    def passed(self, steps: int) -> None:
-        """So many steps have run without any hook."""
+    def passed(self, steps: int, seen_by: Sequence[Any] = ()) -> None:
+        """So many steps have run, which only the hooks in `seen_by` were told of."""
         for hook in self._counting:
-            hook.passed(steps)
+            if not _is_among(hook, seen_by):
+                hook.passed(steps)
 
     def next_look(self, global_step: int) -> int:
         """The first step after `global_step` that a scheduled hook must see; told by the clock, it is the next one."""
@@ -96,7 +97,7 @@ class HookChain:
     def _is_told_later(self, hook: ScheduledHook, global_step: int) -> bool:
         """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
         recording all."""
-        if hook not in self._told_in_bulk:
+        if not _is_among(hook, self._told_in_bulk):
             return False
         look = hook.next_look(global_step)
         return hook.next_look(look) - look <= _DENSE
@@ -135,13 +136,10 @@ class HookChain:
         """Hands each hook that was due its results; a loss that is NaN is shown to those who want to know, too."""
         due = request.due
         if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
-            due = [hook for hook in self._around_steps if any(hook is one for one in due) or _sees_nan(hook)]
+            due = [hook for hook in self._around_steps if _is_among(hook, due) or _sees_nan(hook)]
         for hook in due:
             values = SessionRunValues(results.get(id(hook)), request.options, metadata)
             self._call(hook, "after_run", context, values)
-        for hook in self._counting:
-            if not any(hook is one for one in request.due):
-                hook.passed(1)
 
     def end(self, session: Any) -> None:
         """The run is over, without an error."""
@@ -174,6 +172,10 @@ def _acts_around_steps(hook: Any) -> bool:
     if kind.before_run is not SessionRunHook.before_run or kind.after_run is not SessionRunHook.after_run:
         return True
     return "before_run" in vars(hook) or "after_run" in vars(hook)  # set on the object, as test doubles do
+
+
+def _is_among(hook: Any, hooks: Sequence[Any]) -> bool:
+    return any(hook is one for one in hooks)
 
 
 def _sees_nan(hook: Any) -> bool:
