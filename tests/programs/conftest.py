@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.programs.batch import Batch
 from tests.programs.cases import CASES, COMPAT, EDITED, RUN, TF1, TF2, Case
 
-ROOT = Path(__file__).parents[2]
 # A TensorFlow 1 program under `lightwell run` turns eager execution off for good, so what needs it comes before.
 _FIRST = [(case, EDITED) for case in CASES if case.spelling == TF1] + [
     (case, RUN) for case in CASES if case.spelling in (TF1, COMPAT)
@@ -41,36 +38,20 @@ class Outcomes:
 def _words(case: Case, way: str, folder: Path) -> list[str]:
     here = folder / case.name / way
     here.mkdir(parents=True)
-    script = case.file
-    if way == EDITED:
-        script = here / f"{case.name}.py"
-        script.write_text(case.edited())
-    return [str(script), *case.command_line(str(here / "model"))]
-
-
-def _start(jobs: list[tuple[Case, str]], folder: Path, number: int) -> tuple[subprocess.Popen[str], Path]:
-    listed, outcomes = folder / f"jobs_{number}.json", folder / f"outcomes_{number}.json"
-    made = [{"key": f"{case.name}/{way}", "way": way, "words": _words(case, way, folder)} for case, way in jobs]
-    listed.write_text(json.dumps(made))
-    search = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.programs.run_many", str(listed), str(outcomes)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": search, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    return process, outcomes
+    arguments = case.command_line(str(here / "model"))
+    if way == RUN:
+        return ["lightwell", "run", str(case.file), *arguments]
+    script = here / f"{case.name}.py"
+    script.write_text(case.edited())
+    return ["python", str(script), *arguments]
 
 
 @pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     folder = tmp_path_factory.mktemp("programs")
-    running = [_start(jobs, folder, number) for number, jobs in enumerate((_FIRST, _SECOND))]
-    found: dict[str, Any] = {}
-    for process, path in running:
-        _, err = process.communicate()
-        assert process.returncode == 0, err
-        found |= json.loads(path.read_text())
-    return Outcomes(folder, found)
+    batches = {
+        name: {f"{case.name}/{way}": _words(case, way, folder) for case, way in jobs}
+        for name, jobs in (("first", _FIRST), ("second", _SECOND))
+    }
+    running = [Batch(folder, commands, name) for name, commands in batches.items()]
+    return Outcomes(folder, {key: value for batch in running for key, value in batch.outcomes().items()})

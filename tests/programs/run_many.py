@@ -1,7 +1,7 @@
 """Runs many programs one after the other in one process, and leaves that process as it was before each.
 
-Started by `outcomes.py`: `python -m tests.programs.run_many JOBS OUTCOMES`. JOBS is a JSON list of
-`{"key", "way", "words"}`; `way` is `run` (the command `lightwell run <words>`) or `edited` (as `python <words>`).
+Started by `batch.py`: `python -m tests.programs.run_many JOBS OUTCOMES`. JOBS is a JSON list of
+`{"key", "words"}`; the words are a command line that begins with `lightwell` or `python`.
 OUTCOMES becomes a JSON object, key -> exit code, stdout, stderr and seconds.
 """
 
@@ -40,19 +40,19 @@ def same_process() -> Iterator[None]:
         tf.compat.v1.reset_default_graph()
 
 
-def start(way: str, words: list[str]) -> int:
-    if way == "run":
-        return lightwell_command(["run", *words])
-    sys.argv = words
+def start(command: str, *words: str) -> int:
+    if command == "lightwell":
+        return lightwell_command(words)
+    sys.argv = list(words)
     runpy.run_path(words[0], run_name="__main__")
     return 0
 
 
-def run(way: str, words: list[str]) -> dict[str, Any]:
+def run(words: list[str]) -> dict[str, Any]:
     out, err, began = io.StringIO(), io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), same_process():
         try:
-            code = start(way, words)
+            code = start(*words)
         except SystemExit as leaving:
             code = leaving.code or 0
         except BaseException:
@@ -64,5 +64,5 @@ def run(way: str, words: list[str]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     jobs = json.loads(Path(sys.argv[1]).read_text())
-    outcomes = {job["key"]: run(job["way"], job["words"]) for job in jobs}
+    outcomes = {job["key"]: run(job["words"]) for job in jobs}
     Path(sys.argv[-1]).write_text(json.dumps(outcomes))

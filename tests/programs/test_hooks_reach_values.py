@@ -48,8 +48,15 @@ def test_training_stops_on_features_outputs_and_by_request(outcomes: Outcomes, w
         assert math.isclose(rate * seconds, 4, rel_tol=1e-6)  # one batch of four examples
 
 
-def test_a_name_that_does_not_exist_is_told_with_the_hook_and_the_nearest(outcomes: Outcomes, way: str) -> None:
-    kind, text = outcomes.printed("hook_mistakes", way)["no_such_name"]
-    assert kind == "PathError"
-    assert text.startswith("NoSuchName.before_run: 'softmax_tenser:0' names nothing in this model.")
-    assert "'tensors/softmax_tensor:0'" in text
+def test_mistakes_are_told_with_the_hook_the_name_and_the_nearest(outcomes: Outcomes, way: str) -> None:
+    told = outcomes.printed("hook_mistakes", way)
+    texts = {name: text for name, (_, text) in told.items()}
+    assert texts["empty_collection"].startswith(
+        "EmptyCollection.before_run: the graph collection 'my_feature' is empty. The nearest is 'my_features'"
+    )
+    nearest = "'softmax_tenser:0' names nothing in this model. Did you mean 'tensors/softmax_tensor:0'?"
+    assert texts["no_such_name"] == f"NoSuchName.before_run: {nearest}"
+    assert texts["no_such_tensor"] == f"NoSuchTensor.begin: {nearest}"
+    assert texts["logging"] == f"LoggingTensorHook.begin: {nearest}"
+    assert texts["adds_ops"].startswith("AddsOps.before_run adds to the graph (hook_mistakes.py, line ")
+    assert texts["adds_ops"].endswith("Make tensors and operations in begin(), and keep them in the hook.")

@@ -1,0 +1,31 @@
+"""What is not written yet answers with what to use, both ways."""
+
+from __future__ import annotations
+
+import pytest
+from tests.programs.cases import WAYS
+from tests.programs.conftest import Outcomes
+
+pytestmark = pytest.mark.parametrize("way", WAYS)
+
+INSTEAD = {
+    "train_and_evaluate": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
+    "TrainSpec": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
+    "BestExporter": "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours",
+    "build_parsing": "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours",
+    "change_a_weight": "layer 'dense': 'kernel' cannot be set. What a layer shows is read from a checkpoint",
+}
+
+
+@pytest.mark.parametrize("wish", INSTEAD)
+def test_it_says_what_to_use(outcomes: Outcomes, way: str, wish: str) -> None:
+    kind, text = outcomes.printed("later_work", way)[wish]
+    assert kind == "AttributeError"
+    assert INSTEAD[wish] in text
+
+
+@pytest.mark.parametrize("wish", ["export_saved_model", "to_keras"])
+def test_nothing_is_done_in_silence(outcomes: Outcomes, way: str, wish: str) -> None:
+    kind, text = outcomes.printed("later_work", way)[wish]
+    assert kind == "AttributeError"
+    assert wish in text
