@@ -50,13 +50,15 @@ class Seen(tf.compat.v1.train.SessionRunHook):
         self.batches.append(run_values.results)
 
 
+@pytest.mark.filterwarnings("ignore:Seed 1 from outer graph")  # tf_keras gives its random operations no seed
 @pytest.mark.parametrize("way", WAYS)
 def test_augmentation(tmp_path: Path, way: str) -> None:
     def trained(name: str) -> list[np.ndarray]:
         hook = Seen()
         est = estimator(tmp_path / name, classifier(model))
         est.train(WAYS[way], hooks=[hook])
-        assert sorted(est.get_variable_names()) == ["dense/bias", "dense/kernel", "global_step"]
+        names = [name for name in est.get_variable_names() if "SGD" not in name]  # tf_keras makes slots it does not use
+        assert sorted(names) == ["dense/bias", "dense/kernel", "global_step"]
         est.evaluate(images)
         return hook.batches
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests.interop.builds import X, batches, built, classifier, estimator, keras
+from tests.interop.builds import LEGACY, X, batches, built, classifier, estimator, keras
 
 import lightwell as lw
 
@@ -21,10 +21,11 @@ NOISY: dict[str, tuple[Callable[[], Any], Any]] = {
     "spatial dropout": (lambda: L.SpatialDropout1D(0.5), ONES[:, :, np.newaxis]),
     "gaussian noise": (lambda: L.GaussianNoise(1.0), ONES),
     "gaussian dropout": (lambda: L.GaussianDropout(0.5), ONES),
-    "gru with dropout": (lambda: L.GRU(4, dropout=0.5, recurrent_dropout=0.5), ONES[:, :, np.newaxis]),
     "random flip": (lambda: L.RandomFlip(), IMAGES),
     "random rotation": (lambda: L.RandomRotation(0.3), IMAGES),
 }
+if not LEGACY:  # tf_keras draws inside the loop, whose rounds overlap
+    NOISY["gru"] = (lambda: L.GRU(4, dropout=0.5, recurrent_dropout=0.5), ONES[:, :, np.newaxis])
 
 
 @pytest.mark.parametrize("kind", NOISY)

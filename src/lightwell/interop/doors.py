@@ -36,6 +36,11 @@ def legacy_updates(layer: Any) -> list[Any]:
     return list(getattr(layer, "_updates", ()))
 
 
+def legacy_rate(optimizer: Any) -> Any:
+    """The learning rate as given; `optimizer.learning_rate` is the variable that holds a schedule's current value."""
+    return optimizer._learning_rate
+
+
 def variable_class(keras: Any) -> Any:
     """The class behind every Keras variable: `keras.Variable` is a subclass that old releases do not use themselves."""
     return keras.Variable.__mro__[1]

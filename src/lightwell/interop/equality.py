@@ -1,7 +1,7 @@
 """`tensor == 0` in Keras code compares values, as it does everywhere else in TensorFlow 2.
 
 In a graph that a session drives TensorFlow compares tensors by identity, so that `x == 0` is plain `False`: a mask
-that is never set, a branch that is never taken. Code of a `model_fn` keeps that meaning; code of Keras layers and
+that is never set, a branch that is never taken. Code of a `model_fn` keeps that meaning; code of Keras 3 layers and of
 optimizers, written for the other one, does not meet it.
 """
 
@@ -27,7 +27,7 @@ def _by_value(compare: Callable[[Any, Any], Any], original: Any) -> Any:
     @functools.wraps(original)
     def compared(self: Any, other: Any) -> Any:
         trace = active_trace()
-        if trace is None or not trace.is_inside_keras or other is None or self is other:
+        if trace is None or not trace.compares_by_value or other is None or self is other:
             return original(self, other)
         try:
             return compare(self, other)

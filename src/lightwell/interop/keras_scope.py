@@ -47,6 +47,7 @@ def _patch_keras3(patches: Patches) -> None:
 
 def _patch_legacy(patches: Patches) -> None:
     patch_legacy_layers(doors.legacy_keras(), patches)
+    patch_equality(patches)
 
 
 _keras3 = SharedPatches(_patch_keras3)

@@ -19,7 +19,13 @@ from lightwell.layers.record import record_call
 
 
 def follow_call(
-    trace: KerasTrace, layer: Any, args: Any, kwargs: dict[str, Any], run: Callable[[dict[str, Any]], Any]
+    trace: KerasTrace,
+    layer: Any,
+    args: Any,
+    kwargs: dict[str, Any],
+    run: Callable[[dict[str, Any]], Any],
+    *,
+    by_value: bool = True,
 ) -> Any:
     """Calls `run(kwargs)` as the layer's call: `training` is added where nobody says, and the call is written down."""
     around = trace.open_calls[-1] if trace.open_calls else None
@@ -30,7 +36,7 @@ def follow_call(
         if "training" in _parameters(layer):
             kwargs = {**kwargs, "training": training}
     hidden = bool(around and around.in_loop)
-    trace.open_calls.append(OpenCall(layer, path, training, hidden or _calls_in_a_loop(layer)))
+    trace.open_calls.append(OpenCall(layer, path, training, hidden or _calls_in_a_loop(layer), by_value))
     try:
         outputs = run(kwargs)
     finally:

@@ -8,12 +8,14 @@ losses it leaves could never run.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
+from lightwell.interop.initial_values import seeded
 from lightwell.interop.layer_calls import follow_call, wrapped_init
 from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
@@ -25,6 +27,7 @@ def patch_legacy_layers(keras: Any, patches: Patches) -> None:
     for kind in doors.legacy_layer_classes(keras):
         patches.wrap(kind, "__init__", wrapped_init)
         patches.wrap(kind, "__call__", _wrapped_call)
+        patches.wrap(kind, "add_weight", functools.partial(_wrapped_add_weight, keras))
         patches.wrap(kind, "add_update", _wrapped_add_update)
         patches.wrap(kind, "add_loss", _wrapped_add_loss)
 
@@ -38,7 +41,9 @@ def _wrapped_call(original: Any) -> Any:
         if _is_symbolic(trace, args, kwargs):
             return _describe(trace, original, self, args, kwargs)
         _check_graph(trace, self)
-        return follow_call(trace, self, args, kwargs, lambda completed: original(self, *args, **completed))
+        return follow_call(
+            trace, self, args, kwargs, lambda completed: original(self, *args, **completed), by_value=False
+        )
 
     return call
 
@@ -69,6 +74,23 @@ def _check_graph(trace: KerasTrace, layer: Any) -> None:
             "outside of this call of model_fn. Create the layer inside model_fn; only layers of Keras 3 may come from "
             "outside."
         )
+
+
+def _wrapped_add_weight(keras: Any, original: Any) -> Any:
+    parameters = list(inspect.signature(original).parameters)
+    place = parameters.index("initializer") - 1  # without self
+
+    @functools.wraps(original)
+    def add_weight(self: Any, *args: Any, **kwargs: Any) -> Any:
+        trace = active_trace()
+        given = args[place] if place < len(args) else kwargs.get("initializer")
+        if trace is None or given is None or place < len(args):
+            return original(self, *args, **kwargs)
+        name = f"{self.name}/{args[0] if args else kwargs.get('name')}"
+        kwargs["initializer"] = seeded(keras.initializers.get(given), trace.graph.seed, name)
+        return original(self, *args, **kwargs)
+
+    return add_weight
 
 
 def _wrapped_add_update(original: Any) -> Any:

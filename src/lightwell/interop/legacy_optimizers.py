@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.interop import doors
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace
 from lightwell.interop.variables import move_to_local
@@ -30,14 +31,13 @@ def legacy_train_op(
         return tf.group(*optimizer.get_updates(loss, targets))
     optimizer = _of_this_graph(trace, optimizer)
     if global_step is not None:
-        _forget(trace.graph, optimizer.iterations)
+        move_to_local(trace.graph, optimizer.iterations)
         optimizer.iterations = global_step
     gradients = tf.gradients(loss, targets)
     targets = [target for target, gradient in zip(targets, gradients, strict=True) if gradient is not None]
     with trace.graph.name_scope(None), tf.variable_creator_scope(_slot_names(optimizer.name, targets)):
         optimizer.build(targets)
-    if isinstance(optimizer.learning_rate, tf.Variable):
-        move_to_local(trace.graph, optimizer.learning_rate)
+    _start_rate(trace, optimizer)
 
     def update(given: list[Any]) -> Any:
         with trace.optimizing():
@@ -55,21 +55,38 @@ def _of_this_graph(trace: KerasTrace, optimizer: Any) -> Any:
     return type(optimizer).from_config(outside_the_graph(optimizer.get_config))
 
 
-def _forget(graph: tf.Graph, variable: Any) -> None:
-    members = graph.get_collection_ref(_v1.GraphKeys.GLOBAL_VARIABLES)
-    members[:] = [member for member in members if member is not variable]
+def _start_rate(trace: KerasTrace, optimizer: Any) -> None:
+    """The learning rate is a setting, not saved; that of a schedule is computed in each step before it is used."""
+    rate = optimizer.learning_rate
+    if isinstance(rate, tf.Variable):
+        move_to_local(trace.graph, rate)
+        if rate is not doors.legacy_rate(optimizer):  # it would start from the count, which may not have started
+            doors.replace_initializer(rate, rate.assign(0.0, read_value=False))
 
 
 def _slot_names(optimizer: str, targets: Sequence[Any]) -> Callable[..., Any]:
     """Slots below the variable they serve, `dense/kernel/Adam/m`, and not below the slot's kind."""
-    served = sorted((target.op.name for target in targets), key=len, reverse=True)
+    served = sorted(targets, key=lambda target: len(target.op.name), reverse=True)
 
     def create(make: Callable[..., Any], **kwargs: Any) -> Any:
         given = str(kwargs.get("name"))
-        for name in served:
-            if given.endswith(f"/{name}"):
-                kwargs["name"] = f"{name}/{optimizer}/{given.removesuffix(f'/{name}')}"
+        for target in served:
+            if given.endswith(f"/{target.op.name}"):
+                kwargs["name"] = f"{target.op.name}/{optimizer}/{given.removesuffix(f'/{target.op.name}')}"
+                kwargs["initial_value"] = _after(target, kwargs["initial_value"])
                 break
         return make(**kwargs)
 
     return create
+
+
+def _after(target: Any, initial_value: Any) -> Any:
+    """A slot that starts from the value of what it serves waits for it to have one."""
+    if callable(initial_value):
+        return initial_value
+
+    def start() -> Any:
+        with tf.control_dependencies([target.initializer]):
+            return target.read_value()
+
+    return start if isinstance(initial_value, tf.Variable) else initial_value

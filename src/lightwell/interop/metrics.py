@@ -35,7 +35,10 @@ def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, Any]:
 def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Graph) -> tuple[Any, Any]:
     variables = [tf_variable(variable) for variable in metric.variables]
     variables = [variable for variable in variables if variable is not None]
-    updates = [change for variable in variables for change in changes.get(variable.handle.name, ())]
+    first = {variable.initializer.name for variable in variables}  # tf_keras keeps them in no collection
+    updates = [
+        change for variable in variables for change in changes.get(variable.handle.name, ()) if change.name not in first
+    ]
     if not updates:
         raise ModelFnError(
             f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside model_fn, '

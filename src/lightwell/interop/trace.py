@@ -29,12 +29,14 @@ class OpenCall:
         path: its path in this graph.
         training: what it and the layers below it take for `training` when nobody says.
         in_loop: whether the layers below it work in a loop, where their values cannot be fetched.
+        by_value: whether its code expects tensors to compare by value.
     """
 
     layer: Any
     path: str
     training: Any
     in_loop: bool = False
+    by_value: bool = True
 
 
 @dataclass(eq=False)
@@ -83,9 +85,9 @@ class KerasTrace:
         return _v1.get_default_graph() is self.graph
 
     @property
-    def is_inside_keras(self) -> bool:
-        """Whether Keras' code, or a layer's own, is running."""
-        return bool(self.open_calls) or self.is_optimizing
+    def compares_by_value(self) -> bool:
+        """Whether the code that is running, a layer's or an optimizer's, expects tensors to compare by value."""
+        return self.is_optimizing or (bool(self.open_calls) and self.open_calls[-1].by_value)
 
     @contextlib.contextmanager
     def optimizing(self) -> Iterator[None]:
