@@ -235,6 +235,17 @@ def test_damage_that_shows_only_on_reading_falls_back_to_an_older_one(tmp_path: 
     assert made.evaluate(tiny.once)["global_step"] == 4
 
 
+def test_a_damaged_checkpoint_that_was_asked_for_by_name_is_an_error(tmp_path: Path) -> None:
+    made = tiny.trained(tmp_path, steps=3, save_checkpoints_steps=1)
+    flip(tmp_path / "model.ckpt-2.data-00000-of-00001")
+    text = r"model\.ckpt-2 is damaged \(.*Checksum.*asked for by checkpoint_path; name another one"
+    with pytest.raises(CheckpointUnreadable, match=text):
+        made.evaluate(tiny.once, checkpoint_path=tmp_path / "model.ckpt-2")
+    with pytest.raises(CheckpointUnreadable, match=text):
+        next(made.predict(tiny.once, checkpoint_path=tmp_path / "model.ckpt-2"))
+    assert made.evaluate(tiny.once)["global_step"] == 3
+
+
 def test_nothing_but_damage_is_an_error(tmp_path: Path) -> None:
     made = tiny.trained(tmp_path, steps=1)
     for step in (0, 1):

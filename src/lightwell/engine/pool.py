@@ -56,7 +56,7 @@ class WarmProgram:
                 self._calls = CachedCalls(self._session)
             else:
                 unchanged = checkpoint is not None and version == self._loaded
-                reload(self._session, self.program, "" if unchanged else checkpoint)
+                reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
                 start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
         self._loaded = version
 

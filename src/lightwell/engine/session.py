@@ -19,6 +19,11 @@ from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
+_NO_OLDER = "No older checkpoint can be read; restore them from a backup, or move the directory away."
+_ANOTHER = (
+    "It was asked for by checkpoint_path; name another one, or leave checkpoint_path out for the newest sound one."
+)
+
 
 @dataclass(frozen=True)
 class SessionPlan:
@@ -28,11 +33,13 @@ class SessionPlan:
         find_checkpoint: called for each new session; the checkpoint to restore, or None to initialise afresh.
         target: the session target, empty for in-process.
         config: a `tf.compat.v1.ConfigProto`.
+        exact: whether it must be that checkpoint, which the user named; else, if it is damaged, an older one will do.
     """
 
     find_checkpoint: Callable[[], str | None]
     target: str = ""
     config: Any = None
+    exact: bool = False
 
 
 def finish_graph(program: Program) -> None:
@@ -54,7 +61,7 @@ def open_session(program: Program, plan: SessionPlan) -> Any:
         if checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            _restore(session, program, checkpoint)
+            _restore(session, program, checkpoint, plan.exact)
         _initialise_locals(session, program)
         start_inputs(session, program.inputs)
     except BaseException:
@@ -63,7 +70,7 @@ def open_session(program: Program, plan: SessionPlan) -> Any:
     return session
 
 
-def reload(session: Any, program: Program, checkpoint: str | None) -> None:
+def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> None:
     """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
 
     An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
@@ -71,7 +78,7 @@ def reload(session: Any, program: Program, checkpoint: str | None) -> None:
     if checkpoint is None:
         _initialise(session, program.spec.scaffold)
     elif checkpoint:
-        _restore(session, program, checkpoint)
+        _restore(session, program, checkpoint, exact)
     _run_local_init(session, program)
 
 
@@ -87,9 +94,9 @@ def _initialise(session: Any, scaffold: Any) -> None:
         scaffold.init_fn(session)  # Scaffold hands it on as a function of the session alone
 
 
-def _restore(session: Any, program: Program, checkpoint: str) -> None:
-    """Restores `checkpoint`; one whose data turn out damaged is reported and an older one taken."""
-    candidates = _with_older_ones(checkpoint)
+def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> None:
+    """Restores `checkpoint`; one whose data turn out damaged is reported, and unless `exact` an older one taken."""
+    candidates = [checkpoint] if exact else _with_older_ones(checkpoint)
     damaged: list[str] = []
     for candidate in candidates:
         check_fits(candidate, wanted_by_restore(program))
@@ -97,16 +104,15 @@ def _restore(session: Any, program: Program, checkpoint: str) -> None:
             program.spec.scaffold.saver.restore(session, candidate)
         except (tf.errors.DataLossError, tf.errors.OutOfRangeError) as error:
             damaged.append(f"Checkpoint {candidate} is damaged ({reason_of(error)}).")
-            logger.warning("%s Trying an older one.", damaged[-1])
+            if candidate != candidates[-1]:
+                logger.warning("%s Trying an older one.", damaged[-1])
         except ValueError as error:
             # The saver looked for the files of a checkpoint that was there a moment ago.
             raise CheckpointUnreadable(f"Checkpoint {candidate} is gone: {error}") from error
         else:
             _keep_numbering(program, candidate)
             return
-    raise CheckpointUnreadable(
-        " ".join(damaged) + " No older checkpoint can be read; restore them from a backup, or move the directory away."
-    )
+    raise CheckpointUnreadable(f"{' '.join(damaged)} {_ANOTHER if exact else _NO_OLDER}")
 
 
 def _with_older_ones(checkpoint: str) -> list[str]:

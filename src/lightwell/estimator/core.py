@@ -199,7 +199,7 @@ class Estimator:
         self._refuse_strategy("evaluate", self._config.eval_distribute)
         checkpoint = self._checkpoint_for(checkpoint_path, "evaluate")
         drafted = draft(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
-        plan = self._plan(lambda: checkpoint, self._config.evaluation_master)
+        plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
         events_dir = self.eval_dir(name)
         looked_at = given_hooks or taps is not None
         run = finish(drafted) if looked_at else warm_run(self._pool, drafted, None, lambda program: None, plan)
@@ -283,7 +283,8 @@ class Estimator:
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
         program = build(self._recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
         newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(self._model_dir)
-        return Predictor(program, source.feeds, self._plan(newest, self._config.evaluation_master), newest)
+        plan = self._plan(newest, self._config.evaluation_master, exact=bool(checkpoint_path))
+        return Predictor(program, source.feeds, plan, newest)
 
     def close(self) -> None:
         """Frees the sessions that `evaluate` and `predict` keep open between calls; the next call opens new ones."""
@@ -311,7 +312,7 @@ class Estimator:
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
         drafted = draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
         engine_predict.warn_if_endless(drafted)
-        plan = self._plan(lambda: checkpoint, self._config.evaluation_master)
+        plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
 
         def tap(program: Program) -> RowTaps | None:
             return None if taps is None else RowTaps(program, taps)
@@ -346,8 +347,8 @@ class Estimator:
             None if settings is None else lambda: warm_start(settings),
         )
 
-    def _plan(self, find_checkpoint: Callable[[], str | None], target: str) -> SessionPlan:
-        return SessionPlan(find_checkpoint, target, self._config.session_config)
+    def _plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
+        return SessionPlan(find_checkpoint, target, self._config.session_config, exact)
 
     def _checkpoint_for(self, given: Any, doing: str) -> str | None:
         if given:
