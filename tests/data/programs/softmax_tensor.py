@@ -12,8 +12,9 @@ FLAGS = flags.FLAGS
 
 
 def model_fn(features, labels, mode, params):
-    net = tf.layers.dense(inputs=features["x"], units=128, activation=tf.nn.relu)
-    logits = tf.layers.dense(inputs=net, units=3)
+    initial = tf.glorot_uniform_initializer
+    net = tf.layers.dense(inputs=features["x"], units=128, activation=tf.nn.relu, kernel_initializer=initial(seed=1))
+    logits = tf.layers.dense(inputs=net, units=3, kernel_initializer=initial(seed=2))
     predictions = {
         "classes": tf.argmax(input=logits, axis=1),
         "probabilities": tf.nn.softmax(logits, name="softmax_tensor"),
@@ -47,7 +48,7 @@ def main(unused_argv):
     logging_hook = tf.train.LoggingTensorHook(tensors={"probabilities": "softmax_tensor"}, every_n_iter=20)
     classifier.train(input_fn=lambda: input_fn(200, 0, True), steps=FLAGS.steps, hooks=[logging_hook])
     results = classifier.evaluate(input_fn=lambda: input_fn(60, 1, False))
-    print(json.dumps({"accuracy": float(results["accuracy"]), "steps": int(results["global_step"])}))
+    print(json.dumps({"accuracy": float(results["accuracy"]), "loss": float(results["loss"]), "steps": int(results["global_step"])}))
 
 
 if __name__ == "__main__":
