@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,24 @@ def test_other_graphs_are_left_alone() -> None:
     with arrays_fed(tf.Graph()) as fed:
         assert next(iter(tf.data.Dataset.from_tensor_slices(ROWS))).numpy().tolist() == [0.0, 1.0]
     assert fed.arrays == []
+
+
+def test_two_threads_keep_their_arrays_apart() -> None:
+    before = tf.constant, vars(tf.data.Dataset)["from_tensor_slices"]
+    both, found = threading.Barrier(2), {}
+
+    def build(number: int) -> None:
+        graph = tf.Graph()
+        with graph.as_default(), arrays_fed(graph) as fed:
+            both.wait()
+            tf.data.Dataset.from_tensor_slices(np.full([3], number))
+            both.wait()
+        found[number] = [array.tolist() for array in fed.arrays]
+
+    threads = [threading.Thread(target=build, args=[number]) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {0: [[0, 0, 0]], 1: [[1, 1, 1]]}
+    assert (tf.constant, vars(tf.data.Dataset)["from_tensor_slices"]) == before

@@ -15,7 +15,6 @@ from tests.interop.builds import X, batches, built, classifier, estimator, keras
 
 import lightwell as lw
 from lightwell.interop.keras_scope import keras_in_model_fn
-from lightwell.interop.patches import Patches, SharedPatches
 
 L = keras.layers
 
@@ -136,28 +135,3 @@ def test_tf_keras_first_imported_by_model_fn_is_told(monkeypatch: pytest.MonkeyP
         keras_in_model_fn(lw.ModeKeys.TRAIN),
     ):
         monkeypatch.setitem(sys.modules, "tf_keras", keras)
-
-
-class Target:
-    kept = 1
-
-
-def test_patches_come_off_in_reverse_and_leave_no_attribute_behind() -> None:
-    patches = Patches()
-    patches.put(Target, "kept", 2)
-    patches.wrap(Target, "kept", lambda value: value + 1)
-    patches.put(Target, "added", 5)
-    assert (Target.kept, Target.added) == (3, 5)  # type: ignore[attr-defined]
-    patches.undo()
-    assert Target.kept == 1
-    assert not hasattr(Target, "added")
-
-
-def test_a_plan_that_fails_leaves_nothing_behind() -> None:
-    def plan(patches: Patches) -> None:
-        patches.put(Target, "kept", 2)
-        raise AttributeError("not in this release")
-
-    with pytest.raises(AttributeError, match="not in this release"), SharedPatches(plan).applied():
-        pass
-    assert Target.kept == 1

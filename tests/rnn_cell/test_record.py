@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -203,12 +205,17 @@ def test_nested_recordings_write_one_line(book: LayerBook) -> None:
     assert len(book) == 1
 
 
-def test_what_somebody_else_put_there_stays() -> None:
-    class Namespace:
-        dynamic_rnn = staticmethod(v1.nn.dynamic_rnn)
+def test_every_door_to_a_function_records(book: LayerBook) -> None:
+    import tensorflow.compat.v1.nn as imported
 
-    def theirs() -> None: ...
-
-    with recording_rnn(Namespace):
-        Namespace.dynamic_rnn = theirs  # type: ignore[assignment]
-    assert Namespace.dynamic_rnn is theirs
+    space: dict[str, Any] = {}
+    exec("from tensorflow.compat.v1.nn import dynamic_rnn", space)
+    program = ModuleType("a_program")
+    vars(program).update(space)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "a_program", program)
+        with recording_rnn():
+            for number, home in enumerate([v1.nn, imported, program]):
+                with v1.variable_scope(f"net_{number}"):
+                    home.dynamic_rnn(rc.GRUCell(3), tf.zeros([2, 4, 3]), dtype=tf.float32)
+    assert [name for name, _, _ in lines(book)] == [f"net_{number}/rnn/gru_cell" for number in range(3)]

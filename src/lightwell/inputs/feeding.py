@@ -8,6 +8,7 @@ array becomes a placeholder and is remembered as its feed. Afterwards the functi
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell._patches import Patches, SharedPatches
+
+v1 = tf.compat.v1
 _LARGE_CONSTANT = 1 << 20
 
 
@@ -37,48 +41,63 @@ class ArrayFeeds:
 def arrays_fed(graph: tf.Graph) -> Iterator[ArrayFeeds]:
     """Keeps arrays out of `graph` while an `input_fn` builds its datasets in it."""
     feeds = ArrayFeeds()
-    # The class behind `tf.data.Dataset`; that of `tf.compat.v1.data` hands the call on to it.
-    dataset_class = tf.data.Dataset
-    wrapped: list[tuple[Any, str, Any]] = []
-
-    def wrap(owner: Any, name: str, replacement: Any) -> None:
-        wrapped.append((owner, name, vars(owner)[name]))
-        setattr(owner, name, replacement)
-
+    _collecting[graph] = feeds
     try:
-        for name in ("from_tensor_slices", "from_tensors"):
-            wrap(dataset_class, name, staticmethod(_feeding(getattr(dataset_class, name), graph, feeds, name)))
-        # A one-shot iterator cannot depend on a fed value. It is made by a function, or by a method.
-        for owner in (tf.compat.v1.data, tf.compat.v1.data.Dataset):
-            wrap(owner, "make_one_shot_iterator", _initializable_in(graph, owner.make_one_shot_iterator))
-        # A large array may be made a tensor first and a dataset of that.
-        for owner in (tf, tf.compat.v1):
-            for name in ("constant", "convert_to_tensor"):
-                wrap(owner, name, _feeding_large(getattr(owner, name), graph, feeds))
-        yield feeds
+        with _stand_ins.applied():
+            yield feeds
     finally:
-        for owner, name, original in reversed(wrapped):
-            setattr(owner, name, original)
+        del _collecting[graph]
 
 
-def _feeding(original: Callable[..., Any], graph: tf.Graph, feeds: ArrayFeeds, name: str) -> Callable[..., Any]:
+# The graphs that an `input_fn` builds in right now, with the arrays met so far.
+_collecting: dict[tf.Graph, ArrayFeeds] = {}
+
+
+def _current() -> ArrayFeeds | None:
+    """The feeds to collect into; none inside a map function, in another thread's graph, outside of an `input_fn`."""
+    return _collecting.get(tf.compat.v1.get_default_graph())
+
+
+def _replace(patches: Patches) -> None:
+    # The class behind `tf.data.Dataset`; that of `tf.compat.v1.data` hands the call on to it.
+    for name in ("from_tensor_slices", "from_tensors"):
+        patches.put(tf.data.Dataset, name, staticmethod(_feeding(getattr(tf.data.Dataset, name), name)))
+    # A one-shot iterator cannot depend on a fed value. It is made by a function, or by a method.
+    one_shot = "make_one_shot_iterator"
+    patches.wrap(tf.compat.v1.data.Dataset, one_shot, _initializable)
+    function = getattr(tf.compat.v1.data, one_shot)
+    patches.put_everywhere([(one_shot, function, _initializable(function))])
+    # A large array may be made a tensor first and a dataset of that. TensorFlow's own constants stay constants.
+    tensor_makers = ((name, getattr(home, name)) for name in ("constant", "convert_to_tensor") for home in (tf, v1))
+    patches.put_everywhere(
+        ((name, function, _feeding_large(function)) for name, function in tensor_makers),
+        but_not_in="tensorflow.python",
+    )
+
+
+_stand_ins = SharedPatches(_replace)
+
+
+def _feeding(original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @functools.wraps(original)
     def with_placeholders(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        if tf.compat.v1.get_default_graph() is graph:  # not inside a map function, not in another thread's graph
+        feeds = _current()
+        if feeds is not None:
             tensors = _replaced(tensors, feeds, rows=name == "from_tensor_slices")
         return original(tensors, *args, **kwargs)
 
-    with_placeholders.__doc__ = original.__doc__
     return with_placeholders
 
 
-def _feeding_large(original: Callable[..., Any], graph: tf.Graph, feeds: ArrayFeeds) -> Callable[..., Any]:
+def _feeding_large(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
     def with_placeholder(value: Any, *args: Any, **kwargs: Any) -> Any:
         is_large = isinstance(value, np.ndarray) and value.nbytes > _LARGE_CONSTANT and not args and not kwargs
-        if is_large and _as_array(value) is not None and tf.compat.v1.get_default_graph() is graph:
+        feeds = _current() if is_large else None
+        if feeds is not None and _as_array(value) is not None:
             return feeds.add(value, value.shape)
         return original(value, *args, **kwargs)
 
-    with_placeholder.__doc__ = original.__doc__
     return with_placeholder
 
 
@@ -119,12 +138,11 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
     return value
 
 
-def _initializable_in(graph: tf.Graph, original: Callable[..., Any]) -> Callable[..., Any]:
+def _initializable(original: Callable[..., Any]) -> Callable[..., Any]:
     """Makes an iterator that is initialised with the session, in place of a one-shot one."""
 
+    @functools.wraps(original)
     def make(dataset: Any) -> Any:
-        if tf.compat.v1.get_default_graph() is graph:
-            return tf.compat.v1.data.make_initializable_iterator(dataset)
-        return original(dataset)
+        return original(dataset) if _current() is None else tf.compat.v1.data.make_initializable_iterator(dataset)
 
     return make

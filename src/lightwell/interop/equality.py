@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.interop.patches import Patches
+from lightwell._patches import Patches
 from lightwell.interop.trace import active_trace
 
 

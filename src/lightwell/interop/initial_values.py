@@ -15,8 +15,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
-from lightwell.interop.patches import Patches
 
 # Above this an array stays in the process instead of being written into the graph (and each copy of it on disk).
 LARGEST_CONSTANT_BYTES = 64 * 1024

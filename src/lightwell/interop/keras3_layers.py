@@ -11,10 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.layer_calls import follow_call, wrapped_init
 from lightwell.interop.outside import eager_tensors_as_constants, raise_if_eager
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 

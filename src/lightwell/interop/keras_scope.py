@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches, SharedPatches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.equality import patch_equality
@@ -24,7 +25,6 @@ from lightwell.interop.legacy_layers import patch_legacy_layers
 from lightwell.interop.legacy_optimizers import legacy_train_op
 from lightwell.interop.old_calls import patch_old_calls
 from lightwell.interop.optimizers import keras_train_op, patch_optimizers
-from lightwell.interop.patches import Patches, SharedPatches
 from lightwell.interop.random_draws import patch_random
 from lightwell.interop.trace import KerasTrace, active_trace, tracing
 from lightwell.interop.v1_optimizers import patch_v1_optimizers

@@ -13,11 +13,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.initial_values import seeded
 from lightwell.interop.layer_calls import follow_call, wrapped_init
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import move_to_local
 

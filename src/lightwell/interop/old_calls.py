@@ -16,9 +16,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.optimizers import apply_keras_gradients, count_in, keras_train_op
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import active_trace
 from lightwell.interop.variables import is_created
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.initial_values import outside_the_graph
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.initial_values import seed_from
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
-from lightwell.interop.patches import Patches
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import (
     as_initializer,

@@ -9,66 +9,36 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches, SharedPatches
 from lightwell.layers.record import LayerBook, record_call, recording
 from lightwell.layers.variables import pieces_of
 from lightwell.rnn_cell.record import record_name
-
-_patching = threading.Lock()
 
 # What a recurrent function did with one cell: the cell, the scope, the inputs, the outputs.
 _Sequence = tuple[Any, str, Any, Any]
 
 
-@contextlib.contextmanager
-def recording_rnn(*namespaces: Any) -> Iterator[None]:
+def recording_rnn() -> AbstractContextManager[None]:
     """Makes the recurrent functions of TensorFlow write into the book of layers, until the `with` block ends.
 
     `layers/rnn/lstm_cell` is then the pair of the sequence of outputs and the final state. Inside, the calls that such
     a function makes step by step are not written down.
-
-    Args:
-        *namespaces: modules that hold `dynamic_rnn` and its kin; `tf.compat.v1.nn` when left out.
     """
-    places = [
-        (namespace, name)
-        for namespace in namespaces or (tf.compat.v1.nn,)
-        for name in _READERS
-        if hasattr(namespace, name)
-    ]
-    with _patching:
-        for namespace, name in places:
-            _hold(namespace, name)
-    try:
-        yield
-    finally:
-        with _patching:
-            for namespace, name in places:
-                _release(namespace, name)
+    return _stand_ins.applied()
 
 
-def _hold(namespace: Any, name: str) -> None:
-    """Puts the recording function in place, or counts one more user of the one that is."""
-    current = getattr(namespace, name)
-    if not hasattr(current, "lightwell_users"):
-        current = _recorded(current, _READERS[name])
-        setattr(namespace, name, current)
-    current.lightwell_users += 1
+def _replace(patches: Patches) -> None:
+    originals = {name: getattr(tf.compat.v1.nn, name) for name in _READERS}
+    patches.put_everywhere((name, was, _recorded(was, _READERS[name])) for name, was in originals.items())
 
 
-def _release(namespace: Any, name: str) -> None:
-    """Puts the original back when its last user leaves, and leaves alone what somebody else put there since."""
-    current = getattr(namespace, name)
-    if not hasattr(current, "lightwell_users"):
-        return
-    current.lightwell_users -= 1
-    if current.lightwell_users == 0:
-        setattr(namespace, name, current.__wrapped__)
+_stand_ins = SharedPatches(_replace)
 
 
 def _recorded(function: Callable[..., Any], reader: Callable[[dict[str, Any], Any], list[_Sequence]]) -> Any:
@@ -86,8 +56,6 @@ def _recorded(function: Callable[..., Any], reader: Callable[[dict[str, Any], An
             _write_down(sequence, made)
         return result
 
-    run_and_record.__wrapped__ = function
-    run_and_record.lightwell_users = 0  # type: ignore[attr-defined]
     return run_and_record
 
 

@@ -1,37 +1,60 @@
-"""Attributes of other packages' classes, replaced for a while and put back.
+"""Attributes of other packages' classes and modules, replaced for a while and put back.
 
 Owns `SharedPatches`: several threads may build models at the same time, the first one replaces, the last one restores.
-What is put in place must ask for itself whether it is meant (see `trace.active_trace`); nothing here knows Keras.
+What is put in place must ask for itself whether it is meant: another thread, or another graph, may call it meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
 _ABSENT = object()
+StandIn = tuple[str, Any, Any]
 
 
 class Patches:
-    """Replaced attributes, in order; `undo` restores them in reverse."""
+    """Replaced attributes, in order; `undo` restores them in reverse, but those that somebody else has set since."""
 
     def __init__(self) -> None:
-        self._replaced: list[tuple[Any, str, Any]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
 
     def put(self, owner: Any, name: str, value: Any) -> None:
         """Sets `owner.name`; an attribute that `owner` only inherits is removed again by `undo`."""
-        self._replaced.append((owner, name, vars(owner).get(name, _ABSENT)))
+        self._replaced.append((owner, name, vars(owner).get(name, _ABSENT), value))
         setattr(owner, name, value)
 
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Replaces `owner.name` by `make(what is there now)`."""
         self.put(owner, name, make(getattr(owner, name)))
 
+    def put_everywhere(self, stand_ins: Iterable[StandIn], but_not_in: str = "") -> None:
+        """Replaces functions in every loaded module that holds them under their name.
+
+        `tf.compat.v1` and `import tensorflow.compat.v1` are two modules, and `from tensorflow.compat.v1.nn import
+        dynamic_rnn` leaves the name in any module of the program.
+
+        Args:
+            stand_ins: (name, function, what takes its place).
+            but_not_in: a package whose modules keep what they have.
+        """
+        wanted = list(stand_ins)
+        for module_name, module in list(sys.modules.items()):
+            if isinstance(module, ModuleType) and not (but_not_in and module_name.startswith(but_not_in)):
+                names = vars(module)
+                for name, original, ours in wanted:
+                    if names.get(name) is original:
+                        self.put(module, name, ours)
+
     def undo(self) -> None:
         while self._replaced:
-            owner, name, before = self._replaced.pop()
+            owner, name, before, ours = self._replaced.pop()
+            if vars(owner).get(name, _ABSENT) is not ours:
+                continue
             if before is _ABSENT:
                 delattr(owner, name)
             else:

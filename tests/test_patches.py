@@ -1,0 +1,86 @@
+"""Replacing attributes of others for a while: everywhere, in any order, by many, and back."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import ModuleType
+
+import pytest
+
+from lightwell._patches import Patches, SharedPatches
+
+
+class Target:
+    kept = 1
+
+
+def test_patches_come_off_in_reverse_and_leave_no_attribute_behind() -> None:
+    patches = Patches()
+    patches.put(Target, "kept", 2)
+    patches.wrap(Target, "kept", lambda value: value + 1)
+    patches.put(Target, "added", 5)
+    assert (Target.kept, Target.added) == (3, 5)  # type: ignore[attr-defined]
+    patches.undo()
+    assert Target.kept == 1
+    assert not hasattr(Target, "added")
+
+
+def test_a_plan_that_fails_leaves_nothing_behind() -> None:
+    def plan(patches: Patches) -> None:
+        patches.put(Target, "kept", 2)
+        raise AttributeError("not in this release")
+
+    with pytest.raises(AttributeError, match="not in this release"), SharedPatches(plan).applied():
+        pass
+    assert Target.kept == 1
+
+
+def test_what_somebody_else_put_there_stays() -> None:
+    patches = Patches()
+    patches.put(Target, "kept", 2)
+    Target.kept = 7
+    patches.undo()
+    assert Target.kept == 7
+    Target.kept = 1
+
+
+def test_a_function_is_replaced_in_every_module_that_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work() -> None: ...
+
+    def ours() -> None: ...
+
+    def other() -> None: ...
+
+    held = {"first": work, "first.copy": work, "second": work, "third": other}
+    modules = {name: ModuleType(name) for name in held}
+    for name, module in modules.items():
+        vars(module)["work"] = held[name]
+        monkeypatch.setitem(sys.modules, name, module)
+    patches = Patches()
+    patches.put_everywhere([("work", work, ours)], but_not_in="second")
+    assert [module.work for module in modules.values()] == [ours, ours, work, other]
+    patches.undo()
+    assert {name: module.work for name, module in modules.items()} == held
+
+
+def test_the_last_of_many_threads_restores() -> None:
+    shared = SharedPatches(lambda patches: patches.put(Target, "kept", 2))
+    inside, leave = threading.Barrier(3), threading.Event()
+
+    def hold() -> None:
+        with shared.applied():
+            inside.wait()
+            leave.wait()
+
+    threads = [threading.Thread(target=hold) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    inside.wait()
+    with shared.applied():
+        pass
+    assert Target.kept == 2
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert Target.kept == 1
