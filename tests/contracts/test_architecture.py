@@ -14,8 +14,8 @@ from lightwell._names import ROWS
 # A module imports only what stands to its left; the reading order for a newcomer. "" is the package's own page.
 ORDER = [
     *"_tf _patches log keys errors callables outputs spec cluster config layers rnn_cell interop".split(),
-    *"feature_columns inputs optimizers heads events checkpoints hooks engine sight export estimator canned workflow testing".split(),
-    *["", *"compat tf1 cli __main__ web".split()],
+    *"feature_columns inputs optimizers heads events checkpoints hooks engine sight export estimator".split(),
+    *["canned", "workflow", "testing", "", *"compat tf1 cli __main__ web".split()],
 ]
 # Pages of names: they point anywhere by string, and anybody may read them.
 DOORS = {"_lazy", "_names", "__init__"}
