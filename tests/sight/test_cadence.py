@@ -37,7 +37,6 @@ def _jumps(cadence: Cadence, last: int) -> list[int]:
         ((None, [], None), []),
         ((None, iter((3, 4)), None), [3, 4]),
     ],
-    ids=str,
 )
 def test_steps(given: Any, expected: list[int]) -> None:
     cadence = Cadence("w", *given)

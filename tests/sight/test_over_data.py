@@ -101,7 +101,6 @@ def test_sizes_that_differ_from_batch_to_batch_are_summed_over(tmp_path: Path) -
         ),
         (lambda: ["layers/hiden"], "'layers/hiden' names nothing in this model. Did you mean 'layers/hidden'"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_tapped_says_why(taps: Any, text: str, trained: lw.Estimator) -> None:
     with pytest.raises(lw.errors.UsageError, match=rf"^evaluate\(taps=...\).*{text}"):

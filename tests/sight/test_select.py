@@ -61,7 +61,6 @@ def _paths(program: Program, selection: Any) -> list[str]:
         (["loss", "hidden", ["labels", "loss"]], ["loss", "layers/hidden", "labels"]),
         (lambda entry: entry.section == "weights" and entry.path.endswith("bias"), None),
     ],
-    ids=str,
 )
 def test_selections(selection: Any, paths: list[str] | None, everything: Callable[[str], Program]) -> None:
     if paths is None:
