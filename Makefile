@@ -23,18 +23,11 @@ env: $(VENV)/.ready  ## make the environment in .venv
 demo: env  ## train the digit CNN, look inside it, make a picture
 	$(BIN)/python examples/demo.py
 
-# A process for each folder: the doors' tests change TensorFlow's modules, and what one folder leaves behind must not
-# decide what another finds.
-FOLDERS := $(sort $(dir $(wildcard tests/*/test_*.py)))
+# Two processes or more, a file of tests at a time: see tests/conftest.py.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
-test: env  ## run the tests
-ifdef ARGS
-	$(BIN)/python -m pytest -m 'not slow and not oracle' $(ARGS)
-else
-	@failed=0; for part in $(FOLDERS) "$(wildcard tests/test_*.py)"; do \
-	  $(BIN)/python -m pytest -q -m 'not slow and not oracle' $$part || failed=1; \
-	done; exit $$failed
-endif
+test: env  ## run the tests (10 min on 2 cores); ARGS="tests/sight -x" runs some
+	$(PYTEST) -m 'not slow and not oracle' $(ARGS)
 
 test-slow: env  ## the tests that take minutes
 	$(BIN)/python -m pytest -m 'slow and not oracle' $(ARGS)

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
+
+
+class ByFile(LoadFileScheduling):
+    """Hands the files out one by one: a module's fixtures are made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        # The programs run once for all the files that look at what they did.
+        return "tests/programs" if nodeid.startswith("tests/programs/") else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 class LogLines(logging.Handler):

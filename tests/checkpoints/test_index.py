@@ -190,15 +190,15 @@ def test_one_in_no_directory_at_all() -> None:
         checked_path("/nowhere/model.ckpt-1")
 
 
-def test_neighbours_are_siblings_and_children_that_hold_checkpoints(original: Path, tmp_path: Path) -> None:
-    for name in ("run_b", "run_a", "mine/inner"):
+def test_neighbours_are_children_and_siblings_that_hold_checkpoints(original: Path, tmp_path: Path) -> None:
+    for name in ("run_b", "min", "run_a", "mine/inner"):
         shutil.copytree(original, tmp_path / name)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "checkpoint").write_text("")
     (tmp_path / "a_file").write_text("")
     found = [Path(path).relative_to(tmp_path).as_posix() for path in neighbours_with_checkpoints(f"{tmp_path}/mine/")]
-    assert found == ["run_a", "run_b", "mine/inner"]
+    assert found == ["mine/inner", "min", "run_a", "run_b"]
     assert len(neighbours_with_checkpoints(str(tmp_path / "mine"), most=2)) == 2
     assert neighbours_with_checkpoints(str(tmp_path / "absent" / "deeper")) == []
 

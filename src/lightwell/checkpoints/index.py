@@ -5,6 +5,8 @@ Takes directories and checkpoint prefixes, gives prefixes. Reads the `checkpoint
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -168,12 +170,21 @@ def step_of(prefix: str) -> int | None:
 
 
 def neighbours_with_checkpoints(directory: str, most: int = 5) -> list[str]:
-    """Directories beside (or right inside) `directory` that have checkpoints: likely what a mistyped path meant."""
-    parent = os.path.dirname(os.path.abspath(directory.rstrip("/")))
-    candidates = [*_subdirectories(parent), *_subdirectories(directory)]
-    own = os.path.abspath(directory)
-    found = [path for path in candidates if os.path.abspath(path) != own and _has_checkpoint(path)]
-    return found[:most]
+    """Directories that have checkpoints and that a mistaken path may mean: those inside, then those beside it, the ones
+    with the most similar names first."""
+    own = _absolute(directory)
+    parent, name = os.path.split(own)
+    beside = sorted(_subdirectories(parent), key=lambda path: -_likeness(os.path.basename(path), name))
+    candidates = [path for path in [*_subdirectories(own), *beside] if path != own]
+    return list(itertools.islice(filter(_has_checkpoint, candidates), most))
+
+
+def _absolute(directory: str) -> str:
+    return directory.rstrip("/") if "://" in directory else os.path.abspath(directory)
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
 def _has_checkpoint(directory: str) -> bool:
