@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-slow check format lint types bench bench-growth bench-profile clean
+.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages check format lint types bench bench-growth bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 28
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Lightwell needs Python 3.10 or newer; set PYTHON=...")'
@@ -24,17 +24,38 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 	$(BIN)/python examples/demo.py
 
 # Two processes or more, a file of tests at a time: see tests/conftest.py.
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+PARALLEL = -m pytest --numprocesses auto --maxprocesses 4
+USUAL = not slow and not oracle and not packages
 
 test: env  ## run the tests (10 min on 2 cores); ARGS="tests/sight -x" runs some
-	$(PYTEST) -m 'not slow and not oracle' $(ARGS)
+	$(BIN)/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
 
 test-slow: env  ## the tests that take minutes
-	$(BIN)/python -m pytest -m 'slow and not oracle' $(ARGS)
+	$(BIN)/python -m pytest -m slow $(ARGS)
 
 test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
 	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
 	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m pytest -m oracle $(ARGS)
+
+# Environments of other releases: $(call other,name,packages) makes .venv-name.
+define other
+	test -e .venv-$(1)/.ready || ($(PYTHON) -m venv .venv-$(1) \
+	  && .venv-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' $(2) \
+	  && touch .venv-$(1)/.ready)
+endef
+
+test-tf216:  ## the tests on TensorFlow 2.16, the oldest supported; makes its environment
+	$(call other,tf216,'tensorflow-cpu==2.16.*')
+	.venv-tf216/bin/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
+
+test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its place; makes its environment
+	$(call other,legacy-keras,'tensorflow-cpu==2.21.*' tf_keras)
+	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/interop)
+
+test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) train models; makes their environment
+	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests)
+	.venv-packages/bin/python -m pip install --quiet --disable-pip-version-check --no-deps deepctr tensorflow-gan
+	.venv-packages/bin/python -m pytest -m packages $(ARGS)
 
 # ROWS=mlp,predict takes some rows, ROUNDS=3 fewer rounds, QUICK=1 tiny data to see that everything runs.
 BENCH = $(BIN)/python -m benchmarks $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick)
