@@ -183,6 +183,18 @@ def test_run_options_are_merged_so_that_all_are_served() -> None:
     assert HookChain([Spy("a", [])]).before_run(context(0)).options is None
 
 
+def test_a_hook_is_given_options_also_where_nobody_asked_for_any() -> None:
+    given: list[Any] = []
+
+    class Reads(Spy):
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            given.append(run_values.options)
+
+    chain = HookChain([Reads("a", [])])
+    chain.after_run(context(1), chain.before_run(context(0)), {}, None)
+    assert given == [v1.RunOptions()]
+
+
 def test_a_hooks_error_goes_through_and_nobody_after_it_is_called() -> None:
     calls: list[str] = []
 

@@ -137,8 +137,9 @@ class HookChain:
         due = request.due
         if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
             due = [hook for hook in self._around_steps if _is_among(hook, due) or _sees_nan(hook)]
+        options = tf.compat.v1.RunOptions() if request.options is None else request.options
         for hook in due:
-            values = SessionRunValues(results.get(id(hook)), request.options, metadata)
+            values = SessionRunValues(results.get(id(hook)), options, metadata)
             self._call(hook, "after_run", context, values)
 
     def end(self, session: Any) -> None:
