@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
 from lightwell.callables import arguments_of, name_of
-from lightwell.engine.train import Goal
 from lightwell.errors import ModelFnError, UsageError, WrongType
 from lightwell.log import logger
+
+if TYPE_CHECKING:
+    from lightwell.engine.train import Goal
 
 _MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
@@ -55,6 +57,8 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
 
 def checked_goal(steps: Any, max_steps: Any) -> Goal:
     """How far to train, from the arguments of `train`."""
+    from lightwell.engine.train import Goal
+
     if steps is not None and max_steps is not None:
         raise UsageError(
             f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "

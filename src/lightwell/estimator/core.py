@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,30 +14,17 @@ from lightwell.checkpoints.index import checked_path, latest_checkpoint, newest_
 from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings, warm_start
 from lightwell.config import RunConfig, default_session_config
-from lightwell.engine import evaluate as engine_evaluate
-from lightwell.engine import predict as engine_predict
-from lightwell.engine import train as engine_train
-from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
-from lightwell.engine.hooked_session import HookedSession
-from lightwell.engine.pool import ProgramPool, WarmRun, warm_run
-from lightwell.engine.program import Program
-from lightwell.engine.session import SessionPlan
 from lightwell.errors import UsageError
 from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
 from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.inputs.call import check_input_fn
-from lightwell.inputs.unpack import Inputs
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
-from lightwell.sight.describe import Description, describe, read_description, write_description
-from lightwell.sight.fed_inputs import FedInputs, specs_from_description
-from lightwell.sight.finding import with_sight
-from lightwell.sight.over_data import EvalResult, TapOverData
-from lightwell.sight.predictor import Predictor
-from lightwell.sight.rows import RowTaps
-from lightwell.sight.views import LayersView, WeightsView
 from lightwell.spec import EstimatorSpec, checked_hooks
+
+if TYPE_CHECKING:
+    from lightwell.estimator import machinery
 
 
 class Estimator:
@@ -69,6 +56,8 @@ class Estimator:
         params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
+        from lightwell.estimator import machinery
+
         if config is None:
             logger.info("Using default config.")
             config = RunConfig()
@@ -82,7 +71,7 @@ class Estimator:
         )
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start = checked_settings(warm_start_from)
-        self._pool = ProgramPool()
+        self._pool = machinery.ProgramPool()
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -111,9 +100,11 @@ class Estimator:
     def model_fn(self) -> Callable[..., EstimatorSpec]:
         """The model function with parameters bound: `model_fn(features, labels, mode, config)`."""
 
+        from lightwell.estimator import machinery
+
         def bound(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            recipe = Recipe(self._model_fn, lambda: None, mode, self.params, config)
-            return call_model_fn(recipe, Inputs(features, labels))
+            recipe = machinery.Recipe(self._model_fn, lambda: None, mode, self.params, config)
+            return machinery.call_model_fn(recipe, machinery.Inputs(features, labels))
 
         return bound
 
@@ -145,6 +136,8 @@ class Estimator:
             ModelDirError: `model_dir` cannot be written.
             NanLossDuringTrainingError: the loss became NaN.
         """
+        from lightwell.estimator import machinery
+
         goal = checked_goal(steps, max_steps)
         given_hooks = checked_hooks(hooks, "train: hooks")
         listeners = checked_listeners(saving_listeners)
@@ -154,11 +147,13 @@ class Estimator:
             logger.info("Skipping training since max_steps has already saved.")
             return self
         ensure_writable(self._model_dir)
-        program = build(self._recipe(ModeKeys.TRAIN, input_fn))
+        program = machinery.build(self._recipe(ModeKeys.TRAIN, input_fn))
         spec = program.spec
-        write_description(program, self._model_dir)
-        outcome = engine_train.train(
-            with_sight(program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir),
+        machinery.write_description(program, self._model_dir)
+        outcome = machinery.train(
+            machinery.with_sight(
+                program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir
+            ),
             goal=goal,
             hooks=given_hooks,
             listeners=listeners,
@@ -193,28 +188,34 @@ class Estimator:
             Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
             for TensorBoard under `eval_dir(name)`.
         """
+        from lightwell.estimator import machinery
+
         check_steps("steps", steps)
         given_hooks = checked_hooks(hooks, "evaluate: hooks")
         check_input_fn(input_fn)
         self._refuse_strategy("evaluate", self._config.eval_distribute)
         checkpoint = self._checkpoint_for(checkpoint_path, "evaluate")
-        drafted = draft(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
+        drafted = machinery.draft(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
         plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
         events_dir = self.eval_dir(name)
         looked_at = given_hooks or taps is not None
-        run = finish(drafted) if looked_at else warm_run(self._pool, drafted, None, lambda program: None, plan)
-        if isinstance(run, WarmRun):
-            return engine_evaluate.evaluate_warm(run, steps=steps, events_dir=events_dir, checkpoint=checkpoint)
-        tapped = [] if taps is None else [TapOverData(run, taps)]
-        metrics = engine_evaluate.evaluate(
-            with_sight(run, [*given_hooks, *run.spec.evaluation_hooks], events_dir),
+        run = (
+            machinery.finish(drafted)
+            if looked_at
+            else machinery.warm_run(self._pool, drafted, None, lambda program: None, plan)
+        )
+        if isinstance(run, machinery.WarmRun):
+            return machinery.evaluate_warm(run, steps=steps, events_dir=events_dir, checkpoint=checkpoint)
+        tapped = [] if taps is None else [machinery.TapOverData(run, taps)]
+        metrics = machinery.evaluate(
+            machinery.with_sight(run, [*given_hooks, *run.spec.evaluation_hooks], events_dir),
             steps=steps,
             hooks=[*given_hooks, *tapped],
             events_dir=events_dir,
             checkpoint=checkpoint,
             plan=plan,
         )
-        return EvalResult(metrics, tapped[0].result()) if tapped else metrics
+        return machinery.EvalResult(metrics, tapped[0].result()) if tapped else metrics
 
     def predict(
         self,
@@ -246,7 +247,7 @@ class Estimator:
         check_input_fn(input_fn)
         return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps)
 
-    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
+    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> machinery.Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
         Args:
@@ -256,20 +257,26 @@ class Estimator:
         Returns:
             A `Description`: it prints as a table, renders in a notebook, and gives plain data with `to_dict()`.
         """
+        from lightwell.estimator import machinery
+
         check_input_fn(input_fn)
-        return describe(build(self._recipe(mode, input_fn, untrained=False)))
+        return machinery.describe(machinery.build(self._recipe(mode, input_fn, untrained=False)))
 
     @property
-    def layers(self) -> LayersView:
+    def layers(self) -> machinery.LayersView:
         """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
-        return LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
+        from lightwell.estimator import machinery
+
+        return machinery.LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
 
     @property
-    def weights(self) -> WeightsView:
+    def weights(self) -> machinery.WeightsView:
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
-        return WeightsView(self._trained_checkpoint)
+        from lightwell.estimator import machinery
 
-    def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
+        return machinery.WeightsView(self._trained_checkpoint)
+
+    def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> machinery.Predictor:
         """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
 
         Args:
@@ -277,14 +284,16 @@ class Estimator:
                 receiver function. None: as the last training saw it.
             checkpoint_path: a checkpoint to use instead of the newest.
         """
+        from lightwell.estimator import machinery
+
         if inputs is None:
-            inputs = specs_from_description(read_description(self._model_dir))
-        source = FedInputs(inputs, self.params, self._config)
+            inputs = machinery.specs_from_description(machinery.read_description(self._model_dir))
+        source = machinery.FedInputs(inputs, self.params, self._config)
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
-        program = build(self._recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
+        program = machinery.build(self._recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
         newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(self._model_dir)
         plan = self._plan(newest, self._config.evaluation_master, exact=bool(checkpoint_path))
-        return Predictor(program, source.feeds, plan, newest)
+        return machinery.Predictor(program, source.feeds, plan, newest)
 
     def close(self) -> None:
         """Frees the sessions that `evaluate` and `predict` keep open between calls; the next call opens new ones."""
@@ -309,23 +318,27 @@ class Estimator:
     def _predictions(
         self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool, taps: Any
     ) -> Iterator[Any]:
+        from lightwell.estimator import machinery
+
         checkpoint = self._checkpoint_for(checkpoint_path, "predict")
-        drafted = draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
-        engine_predict.warn_if_endless(drafted)
+        drafted = machinery.draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
+        machinery.warn_if_endless(drafted)
         plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
 
-        def tap(program: Program) -> RowTaps | None:
-            return None if taps is None else RowTaps(program, taps)
+        def tap(program: machinery.Program) -> machinery.RowTaps | None:
+            return None if taps is None else machinery.RowTaps(program, taps)
 
-        run = finish(drafted) if hooks else warm_run(self._pool, drafted, variant_of(taps), tap, plan)
+        run = (
+            machinery.finish(drafted) if hooks else machinery.warm_run(self._pool, drafted, variant_of(taps), tap, plan)
+        )
         wanted = {"predict_keys": predict_keys, "by_example": by_example}
-        if isinstance(run, WarmRun):
-            yield from engine_predict.predict(run, run.warm.program, **wanted, taps=run.warm.extra)
+        if isinstance(run, machinery.WarmRun):
+            yield from machinery.predict(run, run.warm.program, **wanted, taps=run.warm.extra)
             return
         all_hooks = [*hooks, *run.spec.prediction_hooks]
         tapped = tap(run)
-        program = with_sight(run, all_hooks, os.path.join(self._model_dir, "predict"))
-        yield from engine_predict.predict(HookedSession(program, all_hooks, plan), program, **wanted, taps=tapped)
+        program = machinery.with_sight(run, all_hooks, os.path.join(self._model_dir, "predict"))
+        yield from machinery.predict(machinery.HookedSession(program, all_hooks, plan), program, **wanted, taps=tapped)
 
     def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
         """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
@@ -334,11 +347,13 @@ class Estimator:
         parts = [np.stack([row[key] for row in rows]) for key in keys]
         return parts[0] if len(parts) == 1 else parts
 
-    def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> Recipe:
+    def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> machinery.Recipe:
+        from lightwell.estimator import machinery
+
         if untrained is None:
             untrained = newest_usable(self._model_dir) is None
         settings = self._warm_start if untrained else None
-        return Recipe(
+        return machinery.Recipe(
             self._model_fn,
             input_fn,
             mode,
@@ -347,8 +362,12 @@ class Estimator:
             None if settings is None else lambda: warm_start(settings),
         )
 
-    def _plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
-        return SessionPlan(find_checkpoint, target, self._config.session_config, exact)
+    def _plan(
+        self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False
+    ) -> machinery.SessionPlan:
+        from lightwell.estimator import machinery
+
+        return machinery.SessionPlan(find_checkpoint, target, self._config.session_config, exact)
 
     def _checkpoint_for(self, given: Any, doing: str) -> str | None:
         if given:
