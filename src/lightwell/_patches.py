@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -43,11 +43,11 @@ class Patches:
             but_not_in: a package whose modules keep what they have.
         """
         wanted = list(stand_ins)
-        for module_name, module in list(sys.modules.items()):
-            if isinstance(module, ModuleType) and not (but_not_in and module_name.startswith(but_not_in)):
-                names = vars(module)
+        for module_name in _holders([(name, original) for name, original, _ in wanted]):
+            module = sys.modules.get(module_name)
+            if module is not None and not (but_not_in and module_name.startswith(but_not_in)):
                 for name, original, ours in wanted:
-                    if names.get(name) is original:
+                    if vars(module).get(name) is original:
                         self.put(module, name, ours)
 
     def undo(self) -> None:
@@ -59,6 +59,31 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, before)
+
+
+# Functions -> how many modules were loaded when they were last looked for, and the names of those that hold one.
+_found: dict[tuple[tuple[str, Any], ...], tuple[int, list[str]]] = {}
+
+
+def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
+    """The names of loaded modules that may hold one of the functions under its name.
+
+    To look into thousands of modules takes milliseconds, so it is done again only when more have been loaded. The main
+    module is always among them: a notebook's next cell may import a name without loading anything.
+    """
+    key, loaded = tuple(functions), len(sys.modules)
+    count, names = _found.get(key, (0, []))
+    if count != loaded:
+        names = [name for name, module in list(sys.modules.items()) if _holds_any(module, functions)]
+        _found[key] = (loaded, [*names, "__main__"])
+    return _found[key][1]
+
+
+def _holds_any(module: Any, functions: Sequence[tuple[str, Any]]) -> bool:
+    if not isinstance(module, ModuleType):
+        return False
+    names = vars(module)
+    return any(names.get(name) is function for name, function in functions)
 
 
 class SharedPatches:

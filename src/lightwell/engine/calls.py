@@ -56,6 +56,15 @@ class CachedCalls:
             found = self._callables[key] = (self._session.make_callable(self._translate(fetches)), fetches)
         return found[0]()
 
+    def run_with(self, placeholder: Any, value: Any, fetches: Any) -> Any:
+        """Runs `fetches` with one value fed, the placeholder being the same in all calls for these fetches."""
+        key = _key(fetches)
+        found = self._callables.get(key)
+        if found is None:
+            made = self._session.make_callable(self._translate(fetches), feed_list=[placeholder])
+            found = self._callables[key] = (made, fetches)
+        return found[0](value)
+
 
 def _same(fetches: Any) -> Any:
     return fetches

@@ -92,8 +92,8 @@ def _update(run: WarmRun, ops: EvalOps, steps: int | None) -> None:
     done, last = 0, math.inf if steps is None else int(steps)
     log_every = None if steps is None else _log_cadence(int(steps))
     while done < last:
-        run.step(ops.update)
-        done += 1
+        until_log = last - done if log_every is None else min(log_every - done % log_every, last - done)
+        done += run.update(ops.update, until_log)
         if log_every and (done % log_every == 0 or done == last):
             logger.info("Evaluation [%d/%d]", done, last)
 

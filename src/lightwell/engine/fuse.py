@@ -97,7 +97,7 @@ def fuse(program: Program, looks: Sequence[Any], looks_in_bulk: Sequence[Any] = 
     spec, graph = program.spec, program.graph
     core = [spec.train_op, spec.loss, program.step_after]
     tapped = elements_of(graph, looks, known=core)
-    with _fused_ops(graph):
+    with fused_ops(graph):
         most = tf.compat.v1.placeholder_with_default(tf.constant(1, _COUNT), [], "most")
         until = tf.compat.v1.placeholder_with_default(tf.constant(_FAR, _COUNT), [], "until")
         kept = Progress(_variable("done", _COUNT), _variable("loss", spec.loss.dtype), _variable("step", _COUNT))
@@ -111,7 +111,7 @@ def fuse(program: Program, looks: Sequence[Any], looks_in_bulk: Sequence[Any] = 
     ends += [_add_tap(step, number, element) for number, element in enumerate(tapped)]
     ended = step.add_to(graph, ends)
     taps = {element.name: _of_shape(value, element) for element, value in zip(tapped, ended[taps_from:], strict=True)}
-    with _fused_ops(graph):
+    with fused_ops(graph):
         result = _read(kept, spec.loss.dtype, ended[:1])
         taps |= {spec.train_op.name: result.done}
         taps |= {program.step_after.name: result.global_step, spec.loss.name: result.loss}
@@ -128,7 +128,7 @@ def fuse(program: Program, looks: Sequence[Any], looks_in_bulk: Sequence[Any] = 
 
 
 @contextlib.contextmanager
-def _fused_ops(graph: tf.Graph) -> Iterator[None]:
+def fused_ops(graph: tf.Graph) -> Iterator[None]:
     """Ops made in the block belong to the loop's surroundings."""
     with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
         yield

@@ -102,6 +102,23 @@ class StepCopy:
         self.node(f"{name}/next", "NextIteration", [inside], T=dtype)
         return f"{self.node(f'{name}/exit', 'Exit', [switch], T=dtype)}:0"
 
+    def list_of_all(self, name: str, empty: Any, tensor: Any) -> str:
+        """Adds a list that gets a tensor of the model from every step; returns its output at the end.
+
+        Args:
+            name: for its nodes.
+            empty: the list to start from, outside of the loop.
+            tensor: the tensor.
+        """
+        kind = tf.variant
+        first = self.enter(empty, constant=False, name=f"{name}/first")
+        merge = self.node(f"{name}/merge", "Merge", [first, self.name(f"{name}/next")], T=kind, N=2)
+        switch = self.node(f"{name}/switch", "Switch", [merge, self.name(self.CONDITION)], T=kind)
+        inputs = [f"{switch}:1", self.copied(tensor)]
+        longer = self.node(f"{name}/longer", "TensorListPushBack", inputs, element_dtype=tensor.dtype)
+        self.node(f"{name}/next", "NextIteration", [longer], T=kind)
+        return f"{self.node(f'{name}/exit', 'Exit', [switch], T=kind)}:0"
+
     def add_to(self, graph: tf.Graph, wanted: Sequence[str]) -> list[Any]:
         """Imports all nodes into the graph; returns the tensors named in `wanted`."""
         with graph.as_default():

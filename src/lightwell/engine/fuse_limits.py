@@ -30,12 +30,12 @@ def why_not_fused(program: Program, unscheduled: Sequence[Any], target: str, fus
         return f"the session is that of a cluster ({target})"
     if program.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
         return "the input comes from queue runners"
-    return _unfit_op(program)
+    return unfit_op([program.spec.train_op, program.spec.loss, program.step_after])
 
 
-def _unfit_op(program: Program) -> str | None:
-    spec = program.spec
-    inside, outside = step_ops([spec.train_op, spec.loss, program.step_after])
+def unfit_op(targets: Sequence[Any]) -> str | None:
+    """What is unfit for a loop among the ops that `targets` depend on."""
+    inside, outside = step_ops(targets)
     for op in sorted((*inside, *outside), key=lambda op: len(op.inputs)):  # variables before what is done with them
         if any(tensor.dtype.as_datatype_enum > _FIRST_REFERENCE_TYPE for tensor in op.outputs):
             return f"{op.name} ({op.type}) is a reference variable"

@@ -8,9 +8,11 @@ program in use is out of the pool, so interleaved calls never share one.
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -18,11 +20,15 @@ import tensorflow as tf
 from lightwell.engine.build import Draft, finish
 from lightwell.engine.calls import CachedCalls
 from lightwell.engine.fingerprint import fingerprint
+from lightwell.engine.fuse_batches import BatchLoop, Chunk, loop_over_batches
+from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session, reload, start_inputs
 from lightwell.inputs.unpack import Inputs
 
 _MOST_KEPT = 4
+_ROWS_WORTH_A_LOOP = 100
+_MOST_BYTES_A_CALL = 2**22
 
 
 class WarmProgram:
@@ -31,11 +37,15 @@ class WarmProgram:
     Attributes:
         program: the program.
         extra: what its maker attached to it, such as taps.
+        loop: many batches in one call, where that can be.
+        batches: how many batches the input of the present run has, if it is known.
     """
 
-    def __init__(self, program: Program, extra: Any) -> None:
+    def __init__(self, program: Program, extra: Any, loop: BatchLoop | None = None) -> None:
         self.program = program
         self.extra = extra
+        self.loop = loop
+        self.batches: int | None = None
         self._session: Any = None
         self._calls: CachedCalls | None = None
         self._loaded: Any = None
@@ -52,12 +62,12 @@ class WarmProgram:
         with self.program.graph.as_default():
             if self._session is None:
                 finish_graph(self.program)
-                self._session = open_session(self.program, plan)
+                self._session = open_session(self.program, plan, with_inputs=False)
                 self._calls = CachedCalls(self._session)
             else:
                 unchanged = checkpoint is not None and version == self._loaded
                 reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
-                start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
+            self.batches = start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
         self._loaded = version
 
     def run(self, fetches: Any) -> Any:
@@ -65,6 +75,12 @@ class WarmProgram:
         if self._calls is None:
             raise RuntimeError("A warm program was run before it was started.")
         return self._calls.run(fetches)
+
+    def run_loop(self, batches: int, fetches: Any) -> Any:
+        """Goes through so many batches, and fetches what the loop has for them."""
+        if self._calls is None or self.loop is None:
+            raise RuntimeError("A warm program was run in a loop that it does not have.")
+        return self._calls.run_with(self.loop.most, batches, fetches)
 
     def close(self) -> None:
         """Frees the session."""
@@ -108,11 +124,20 @@ class WarmRun:
 
     should_stop = False
 
-    def __init__(self, pool: ProgramPool, key: Hashable, warm: WarmProgram, inputs: Inputs, plan: SessionPlan) -> None:
+    def __init__(
+        self,
+        pool: ProgramPool,
+        key: Hashable,
+        warm: WarmProgram,
+        inputs: Inputs,
+        plan: SessionPlan,
+        most_fused: int | None = None,
+    ) -> None:
         self._pool = pool
         self._key = key
         self._inputs = inputs
         self._plan = plan
+        self._pace = Pace(most_fused)
         self.warm = warm
 
     def start(self) -> None:
@@ -122,6 +147,44 @@ class WarmRun:
     def step(self, fetches: Any) -> Any:
         """Runs fetches on the next batch."""
         return self.warm.run(fetches)
+
+    def update(self, op: Any, most: float) -> int:
+        """Runs the loop, or `op` where there is none, for at most so many batches; returns for how many.
+
+        Raises:
+            OutOfRangeError: the input is at its end; the batches before it have been run.
+        """
+        batches = int(min(self._pace.steps(math.inf), most))
+        began = time.monotonic()
+        if batches == 1 or self.warm.loop is None:
+            self.step(op)
+            batches = 1
+        else:
+            batches = int(self.warm.run_loop(batches, self.warm.loop.done))
+        self._pace.took(batches, time.monotonic() - began)
+        return batches
+
+    def chunks(self, fetches: Any) -> Iterator[Chunk]:
+        """Outputs of all batches, several at a time, to the end of the input.
+
+        The first come singly: whoever wants only those shall not wait for more.
+        """
+        loop, left = self.warm.loop, self.warm.batches
+        if loop is None or left is None or not loop.keeps(fetches):
+            raise ValueError("The batches of this run cannot be had in chunks; ask can_chunk first.")
+        wanted, fitting = loop.fetches_for(fetches), 1.0
+        while left:
+            batches = int(max(1, min(self._pace.steps(math.inf), left, fitting)))
+            began = time.monotonic()
+            chunk = Chunk(fetches, self.warm.run_loop(batches, wanted))
+            self._pace.took(batches, time.monotonic() - began)
+            fitting = _MOST_BYTES_A_CALL * batches / max(chunk.bytes, 1)
+            left -= batches
+            yield chunk
+
+    def can_chunk(self, fetches: Any) -> bool:
+        """Whether `chunks` can be had: there is a loop with these outputs, and an end that is known."""
+        return self.warm.loop is not None and self.warm.batches is not None and self.warm.loop.keeps(fetches)
 
     def finish(self, error: BaseException | None = None) -> None:
         """Gives the program back; after an error it is closed, as its state is unknown."""
@@ -150,8 +213,23 @@ def warm_run(
         program = finish(draft)
         if digest is None or not _may_stay_warm(program):
             return program
-        warm = WarmProgram(program, attach(program))
-    return WarmRun(pool, key, warm, draft.inputs, plan)
+        extra = attach(program)
+        warm = WarmProgram(program, extra, _loop_for(program, extra, draft))
+    fuse_steps = draft.recipe.config.fuse_steps
+    return WarmRun(
+        pool, key, warm, draft.inputs, plan, fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
+    )
+
+
+def _loop_for(program: Program, extra: Any, draft: Draft) -> BatchLoop | None:
+    """A loop over the batches, where there may be enough of them to be worth a second copy of the model."""
+    if draft.recipe.config.fuse_steps is False:
+        return None
+    if program.evaluation is not None:
+        return loop_over_batches(program.graph, [program.evaluation.update])
+    if max((len(array) for _, array in draft.inputs.feeds), default=0) < _ROWS_WORTH_A_LOOP:
+        return None
+    return loop_over_batches(program.graph, [], [program.spec.predictions, getattr(extra, "fetches", ())])
 
 
 def _may_stay_warm(program: Program) -> bool:

@@ -47,8 +47,7 @@ def predict(
         fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
         run.start()
         try:
-            while not run.should_stop:
-                batch = run.step(fetches)
+            for batch in _batches(run, fetches, may_join=by_example and taps is None):
                 if taps is not None:
                     yield from taps.rows(batch["predictions"], batch["taps"], by_example)
                 elif by_example:
@@ -61,6 +60,19 @@ def predict(
         run.finish(error)
         raise
     run.finish()
+
+
+def _batches(run: HookedSession | WarmRun, fetches: Any, may_join: bool) -> Iterator[Any]:
+    """What each batch gives for the fetches; if they may be joined, for several batches in one."""
+    if not isinstance(run, WarmRun) or not run.can_chunk(fetches):
+        while not run.should_stop:
+            yield run.step(fetches)
+        return
+    for chunk in run.chunks(fetches):
+        if may_join and chunk.is_even:
+            yield chunk.joined()
+        else:
+            yield from chunk.batches()
 
 
 def _chosen(predictions: Any, keys: Sequence[str] | str | None) -> Any:

@@ -47,8 +47,8 @@ def finish_graph(program: Program) -> None:
     program.spec.scaffold.finalize()
 
 
-def open_session(program: Program, plan: SessionPlan) -> Any:
-    """Opens a session, restores or initialises its variables, its tables and its iterators.
+def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = True) -> Any:
+    """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
 
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
@@ -63,7 +63,8 @@ def open_session(program: Program, plan: SessionPlan) -> Any:
         else:
             _restore(session, program, checkpoint, plan.exact)
         _initialise_locals(session, program)
-        start_inputs(session, program.inputs)
+        if with_inputs:
+            start_inputs(session, program.inputs)
     except BaseException:
         session.close()
         raise
@@ -82,10 +83,15 @@ def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) 
     _run_local_init(session, program)
 
 
-def start_inputs(session: Any, inputs: Inputs) -> None:
-    """Sets the source of the batches going, from its beginning."""
-    if inputs.initializers:
+def start_inputs(session: Any, inputs: Inputs) -> int | None:
+    """Sets the source of the batches going, from its beginning; returns how many batches there are, if it is known."""
+    if not inputs.initializers:
+        return None
+    if inputs.count is None:
         session.run(inputs.initializers, feed_dict=dict(inputs.feeds))
+        return None
+    _, count = session.run((inputs.initializers, inputs.count), feed_dict=dict(inputs.feeds))
+    return int(count) if count >= 0 else None
 
 
 def _initialise(session: Any, scaffold: Any) -> None:

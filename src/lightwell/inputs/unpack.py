@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from lightwell.callables import name_of
 from lightwell.errors import InputFnError
+from lightwell.inputs.pipeline import lighter_initializer
 from lightwell.keys import ModeKeys
 
 _EXPECTED = "a tf.data.Dataset, features, or a (features, labels) pair"
@@ -30,12 +31,16 @@ class Inputs:
         labels: likewise, or None.
         initializers: ops to run once after variables and tables are initialised.
         feeds: placeholders that the initialisers depend on, each with the array to feed.
+        source: the iterator and the dataset it goes over, where both are ours.
+        count: the number of batches, negative where it is unknown; fetch it together with the initialisers.
     """
 
     features: Any
     labels: Any
     initializers: tuple[tf.Operation, ...] = ()
     feeds: tuple[tuple[Any, Any], ...] = ()
+    source: tuple[Any, tf.data.Dataset] | None = None
+    count: Any = None
 
 
 def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Inputs:
@@ -60,7 +65,10 @@ def with_all_initializers(inputs: Inputs, graph: tf.Graph) -> Inputs:
     ours = frozenset(tensor.op.name for tensor, _ in inputs.feeds)
     made = [op for op in graph.get_operations() if op.type == "MakeIterator" and op not in inputs.initializers]
     more = tuple(op for op in made if not placeholders_behind(op) - ours)
-    return dataclasses.replace(inputs, initializers=inputs.initializers + more)
+    if inputs.source is None:
+        return dataclasses.replace(inputs, initializers=inputs.initializers + more)
+    own = (lighter_initializer(*inputs.source),)
+    return dataclasses.replace(inputs, initializers=own + more, count=inputs.source[1].cardinality())
 
 
 def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
@@ -80,7 +88,7 @@ def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
             "it is made from, inside input_fn, which is called in the graph of the model."
         ) from error
     features, labels = _split(iterator.get_next(), where, mode)
-    return Inputs(features, labels, (iterator.initializer,))
+    return Inputs(features, labels, (iterator.initializer,), source=(iterator, dataset))
 
 
 def _split(element: Any, where: str, mode: str) -> tuple[Any, Any]:

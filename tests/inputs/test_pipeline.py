@@ -1,0 +1,82 @@
+"""Pipelines that only cut arrays into batches go without tuning, with the same elements; others are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from lightwell.inputs.pipeline import lighter_initializer
+
+v1 = tf.compat.v1
+ROWS = np.arange(20, dtype=np.float32).reshape(10, 2)
+
+
+def slices() -> tf.data.Dataset:
+    return tf.data.Dataset.from_tensor_slices({"x": ROWS, "n": np.arange(10)})
+
+
+PLAIN: dict[str, Callable[[], tf.data.Dataset]] = {
+    "batches": lambda: slices().batch(4),
+    "a remainder dropped": lambda: slices().batch(4, drop_remainder=True),
+    "shuffled and repeated": lambda: slices().shuffle(10, seed=3).repeat(3).batch(4),
+    "repeated, then shuffled": lambda: slices().repeat(2).shuffle(5, seed=3).batch(4),
+    "prefetched": lambda: slices().batch(4).prefetch(1),
+    "pairs": lambda: tf.data.Dataset.zip((slices(), tf.data.Dataset.range(10))).skip(1).take(7).batch(2),
+    "whole": lambda: tf.data.Dataset.from_tensors(ROWS).repeat(2),
+}
+OTHERS: dict[str, Callable[[], tf.data.Dataset]] = {
+    "mapped": lambda: slices().map(lambda row: row["x"] + 1).batch(4),
+    "mapped in parallel": lambda: slices().map(lambda row: row["x"], num_parallel_calls=tf.data.AUTOTUNE).batch(4),
+    "filtered": lambda: slices().filter(lambda row: row["n"] > 2).batch(4),
+    "with options of the user's": lambda: slices().batch(4).with_options(tf.data.Options()),
+}
+
+
+def elements(make: Callable[[], tf.data.Dataset], lighter: bool) -> list[Any]:
+    with tf.Graph().as_default():
+        v1.set_random_seed(1)
+        dataset = make()
+        iterator = v1.data.make_initializable_iterator(dataset)
+        batch = iterator.get_next()
+        initializer = lighter_initializer(iterator, dataset) if lighter else iterator.initializer
+        found = []
+        with v1.Session() as session:
+            session.run(initializer)
+            while True:
+                try:
+                    found.append(session.run(batch))
+                except tf.errors.OutOfRangeError:
+                    return found
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_plain_pipeline_gives_the_same_elements_without_tuning(name: str) -> None:
+    expected, found = elements(PLAIN[name], lighter=False), elements(PLAIN[name], lighter=True)
+    tf.nest.map_structure(np.testing.assert_array_equal, found, expected)
+    with tf.Graph().as_default():
+        dataset = PLAIN[name]()
+        iterator = v1.data.make_initializable_iterator(dataset)
+        source = lighter_initializer(iterator, dataset).inputs[0].op
+    assert source.type == "OptionsDataset"
+    assert source.inputs[0].op.type == "PrefetchDataset"
+    assert source.get_attr("serialized_options")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_any_other_pipeline_keeps_its_initialiser(name: str) -> None:
+    with tf.Graph().as_default() as graph:
+        dataset = OTHERS[name]()
+        iterator = v1.data.make_initializable_iterator(dataset)
+        before = len(graph.get_operations())
+        assert lighter_initializer(iterator, dataset) is iterator.initializer
+        assert len(graph.get_operations()) == before
+
+
+def test_nothing_is_said_about_it(recwarn: pytest.WarningsRecorder, log: Any) -> None:
+    elements(PLAIN["batches"], lighter=True)
+    assert log.lines == []
+    assert len(recwarn) == 0
