@@ -95,3 +95,20 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
     made by `update_state` inside the user's `model_fn`.
     """
     operation._add_control_inputs([other for other in others if other is not operation])
+
+
+def prepared_call(
+    session: Any, fetches: Sequence[str], targets: Sequence[str], in_this_thread: bool
+) -> Callable[[], Sequence[Any]]:
+    """A call of a session that fetches tensors and runs operations, by name; what it needs is looked up once.
+
+    `Session.make_callable` prepares less, and takes no options; the one needed is to run operations in the thread that
+    calls, instead of handing them to a pool.
+    """
+    from tensorflow.core.protobuf import config_pb2
+
+    options = config_pb2.CallableOptions(fetch=fetches, target=targets)
+    if in_this_thread:
+        options.run_options.inter_op_thread_pool = -1
+    made: Callable[[], Sequence[Any]] = session._make_callable_from_options(options)
+    return made

@@ -47,7 +47,7 @@ class CachedCalls:
         """
         if feeds or options is not None:
             return self._session.run(self._translate(fetches), feeds, options, about)
-        key = _key(fetches if told_by is None else told_by)
+        key = key_of(fetches if told_by is None else told_by)
         found = self._callables.get(key)
         if found is None:
             if len(self._callables) >= _MOST_CALLABLES:  # a hook that makes up new fetches each step
@@ -58,7 +58,7 @@ class CachedCalls:
 
     def run_with(self, placeholder: Any, value: Any, fetches: Any) -> Any:
         """Runs `fetches` with one value fed, the placeholder being the same in all calls for these fetches."""
-        key = _key(fetches)
+        key = key_of(fetches)
         found = self._callables.get(key)
         if found is None:
             made = self._session.make_callable(self._translate(fetches), feed_list=[placeholder])
@@ -70,10 +70,10 @@ def _same(fetches: Any) -> Any:
     return fetches
 
 
-def _key(fetches: Any) -> Any:
+def key_of(fetches: Any) -> Any:
     """A hashable stand-in for a structure of fetches: its shape, with each leaf told by identity or name."""
     if isinstance(fetches, Mapping):
-        return (type(fetches), tuple((name, _key(value)) for name, value in fetches.items()))
+        return (type(fetches), tuple((name, key_of(value)) for name, value in fetches.items()))
     if isinstance(fetches, tuple | list):
-        return (type(fetches), tuple(_key(value) for value in fetches))
+        return (type(fetches), tuple(key_of(value) for value in fetches))
     return fetches if isinstance(fetches, str) else id(fetches)

@@ -26,6 +26,7 @@ from lightwell.engine.hooked_session import LOST_SESSION, HookedSession
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
+from lightwell.engine.step_calls import StepCalls, may_stay_in_thread
 from lightwell.errors import HookError
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain, Request
@@ -53,6 +54,7 @@ class TrainSession(HookedSession):
         self._args = SessionRunArgs([program.spec.train_op, program.spec.loss])
         self._single = (program.spec.loss, program.step_after, program.spec.train_op)
         self._loop: FusedLoop | None = None
+        self._step_calls: StepCalls | None = None
         self._pace = Pace()
         self._stride = 1  # how far one step moves the counter
         self._global_step: int | None = None
@@ -89,6 +91,9 @@ class TrainSession(HookedSession):
         if self._loop is not None:
             self._session.run(self._loop.prepare)
             self._calls = CachedCalls(self._session, self._loop.translated)
+        else:
+            may_stay = may_stay_in_thread(self._program, self._plan.target)
+            self._step_calls = StepCalls(self._session, self._single, may_stay)
         self._pace = Pace(self._most)
 
     def _advance(self) -> None:
@@ -186,6 +191,10 @@ class TrainSession(HookedSession):
         if self._calls is None:
             raise RuntimeError("A step was asked for before the session was started.")
         metadata = tf.compat.v1.RunMetadata()
+        if self._step_calls is not None and not request.feeds and request.options is None:
+            found = self._step_calls.run(request.asked)
+            if found is not None:
+                return *found, metadata
         fetches = (self._single, request.asked)
         results = self._calls.run(fetches, request.feeds, request.options, metadata, told_by=request.asked)
         return *results, metadata
