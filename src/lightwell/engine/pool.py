@@ -19,11 +19,13 @@ import tensorflow as tf
 
 from lightwell.engine.build import Draft, finish
 from lightwell.engine.calls import CachedCalls
+from lightwell.engine.faster_way import FasterWay
 from lightwell.engine.fingerprint import fingerprint
 from lightwell.engine.fuse_batches import BatchLoop, Chunk, loop_over_batches
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session, reload, start_inputs
+from lightwell.engine.step_calls import may_stay_in_thread
 from lightwell.inputs.unpack import Inputs
 
 _MOST_KEPT = 4
@@ -38,6 +40,7 @@ class WarmProgram:
         program: the program.
         extra: what its maker attached to it, such as taps.
         loop: many batches in one call, where that can be.
+        way: which way the loop's batches are run.
         batches: how many batches the input of the present run has, if it is known.
     """
 
@@ -45,6 +48,7 @@ class WarmProgram:
         self.program = program
         self.extra = extra
         self.loop = loop
+        self.way = FasterWay(loop is not None and may_stay_in_thread(program, ""))
         self.batches: int | None = None
         self._session: Any = None
         self._calls: CachedCalls | None = None
@@ -80,7 +84,10 @@ class WarmProgram:
         """Goes through so many batches, and fetches what the loop has for them."""
         if self._calls is None or self.loop is None:
             raise RuntimeError("A warm program was run in a loop that it does not have.")
-        return self._calls.run_with(self.loop.most, batches, fetches)
+        options = self.way.options
+        if options is None:
+            return self._calls.run_with(self.loop.most, batches, fetches)
+        return self._session.run(fetches, {self.loop.most: batches}, options)
 
     def close(self) -> None:
         """Frees the session."""
@@ -161,7 +168,7 @@ class WarmRun:
             batches = 1
         else:
             batches = int(self.warm.run_loop(batches, self.warm.loop.done))
-        self._pace.took(batches, time.monotonic() - began)
+        self._took(batches, time.monotonic() - began)
         return batches
 
     def chunks(self, fetches: Any) -> Iterator[Chunk]:
@@ -177,10 +184,14 @@ class WarmRun:
             batches = int(max(1, min(self._pace.steps(math.inf), left, fitting)))
             began = time.monotonic()
             chunk = Chunk(fetches, self.warm.run_loop(batches, wanted))
-            self._pace.took(batches, time.monotonic() - began)
+            self._took(batches, time.monotonic() - began)
             fitting = _MOST_BYTES_A_CALL * batches / max(chunk.bytes, 1)
             left -= batches
             yield chunk
+
+    def _took(self, batches: int, seconds: float) -> None:
+        self._pace.took(batches, seconds)
+        self.warm.way.took(batches, seconds)
 
     def can_chunk(self, fetches: Any) -> bool:
         """Whether `chunks` can be had: there is a loop with these outputs, and an end that is known."""

@@ -19,6 +19,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.calls import CachedCalls
+from lightwell.engine.faster_way import FasterWay
 from lightwell.engine.fuse import FusedLoop, Progress, elements_of, fuse, not_tapped
 from lightwell.engine.fuse_limits import why_not_fused
 from lightwell.engine.fuse_record import Recording, can_be_recorded
@@ -56,6 +57,7 @@ class TrainSession(HookedSession):
         self._loop: FusedLoop | None = None
         self._step_calls: StepCalls | None = None
         self._pace = Pace()
+        self._way = FasterWay(may_stay=False)
         self._stride = 1  # how far one step moves the counter
         self._global_step: int | None = None
         self._loss: Any = None
@@ -88,11 +90,12 @@ class TrainSession(HookedSession):
 
     def _session_opened(self) -> None:
         self._global_step = int(self._session.run(self._program.global_step))
+        may_stay = may_stay_in_thread(self._program, self._plan.target)
         if self._loop is not None:
             self._session.run(self._loop.prepare)
             self._calls = CachedCalls(self._session, self._loop.translated)
+            self._way = FasterWay(may_stay)
         else:
-            may_stay = may_stay_in_thread(self._program, self._plan.target)
             self._step_calls = StepCalls(self._session, self._single, may_stay)
         self._pace = Pace(self._most)
 
@@ -120,6 +123,7 @@ class TrainSession(HookedSession):
             result = self._session.run(
                 _with_tables(loop.result, recording.tables if recording else ()),
                 {loop.most: most, loop.until: min(until, _FAR)},
+                self._way.options,
             )
         except LOST_SESSION:
             raise
@@ -130,6 +134,7 @@ class TrainSession(HookedSession):
                 self._take_over(before, saved, recording)
             raise
         self._pace.took(int(result[0]), time.perf_counter() - started)
+        self._way.took(int(result[0]), time.perf_counter() - started)
         self._take_over(before, result, recording)
 
     def _take_over(self, before: int, result: Sequence[Any], recording: Recording | None) -> None:
