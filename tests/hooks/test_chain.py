@@ -96,6 +96,44 @@ def test_a_scheduled_hook_is_left_alone_between_its_looks() -> None:
     ]
 
 
+def test_scheduled_hooks_are_asked_once_for_all_the_steps_up_to_their_next_look() -> None:
+    class Asked(At):
+        asked = 0
+
+        def next_look(self, global_step: int) -> int:
+            self.asked += 1
+            return super().next_look(global_step)
+
+    calls: list[str] = []
+    scheduled = Asked("a", calls, (50, 52))
+    chain = HookChain([scheduled, Spy("b", calls)])
+    for step in range(60):
+        request = chain.before_run(context(step))
+        chain.after_run(context(step + 1), request, {}, None)
+        assert scheduled.asked <= 1 or step >= 49
+    assert scheduled.asked < 10
+    assert calls.count("a after") == 2
+    assert calls.count("b after") == 60
+
+
+def test_a_counter_that_is_set_back_is_noticed() -> None:
+    calls: list[str] = []
+    chain = HookChain([At("a", calls, (5, 50))])
+    for step in (10, 11, 3, 4):
+        chain.after_run(context(step + 1), chain.before_run(context(step)), {}, None)
+    assert calls == ["a before", "a after"]
+
+
+def test_the_clock_is_asked_before_every_step() -> None:
+    calls: list[str] = []
+    hook = At("a", calls, (), seconds=9.0)
+    chain = HookChain([hook])
+    chain.before_run(context(3))
+    hook.seconds = 0.0
+    chain.before_run(context(4))
+    assert calls == ["a before"]
+
+
 def test_the_next_look_is_the_nearest_one() -> None:
     chain = HookChain([At("a", [], (7,)), At("b", [], (5, 9))])
     assert [chain.next_look(step) for step in (0, 4, 5, 7, 9)] == [5, 5, 7, 9, NEVER]

@@ -56,6 +56,7 @@ class TrainSession(HookedSession):
         self._single = (program.spec.loss, program.step_after, program.spec.train_op)
         self._loop: FusedLoop | None = None
         self._step_calls: StepCalls | None = None
+        self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
         self._pace = Pace()
         self._way = FasterWay(may_stay=False)
         self._stride = 1  # how far one step moves the counter
@@ -195,11 +196,11 @@ class TrainSession(HookedSession):
     def _run_step(self, request: Request) -> tuple[Any, Any, Any]:
         if self._calls is None:
             raise RuntimeError("A step was asked for before the session was started.")
-        metadata = tf.compat.v1.RunMetadata()
         if self._step_calls is not None and not request.feeds and request.options is None:
             found = self._step_calls.run(request.asked)
             if found is not None:
-                return *found, metadata
+                return *found, self._no_metadata
+        metadata = tf.compat.v1.RunMetadata()
         fetches = (self._single, request.asked)
         results = self._calls.run(fetches, request.feeds, request.options, metadata, told_by=request.asked)
         return *results, metadata

@@ -16,6 +16,7 @@ from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRu
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
 
+_FETCHABLE = (tf.Tensor, tf.Operation, tf.Variable)
 _DENSE = 8  # recording a step costs a fraction of stopping at one
 
 
@@ -40,8 +41,12 @@ class HookChain:
         self._around_steps = tuple(hook for hook in self.hooks if _acts_around_steps(hook))
         self._scheduled = tuple(hook for hook in self._around_steps if isinstance(hook, ScheduledHook))
         self._counting = tuple(hook for hook in self._scheduled if type(hook).passed is not ScheduledHook.passed)
+        self._of_every_step = self.unscheduled
+        self._by_the_clock = tuple(hook for hook in self._scheduled if _has_a_clock(hook))
         self._told_in_bulk: tuple[ScheduledHook, ...] = ()
         self._stride = 1
+        self._quiet = (0, 0)  # before the steps from here up to there, no scheduled hook need be asked
+        self._no_options = tf.compat.v1.RunOptions()
 
     @property
     def unscheduled(self) -> tuple[Any, ...]:
@@ -61,6 +66,7 @@ class HookChain:
         """A step moves the global step by so much; one until told otherwise."""
         if stride != self._stride:
             self._stride = stride
+            self._quiet = (0, 0)
             for hook in self._scheduled:
                 hook.counter_moves_by(stride)
 
@@ -94,6 +100,22 @@ class HookChain:
             return True
         return hook.next_look(global_step) <= global_step + max(self._stride, 1) or hook.next_look_seconds() <= 0
 
+    def _only_every_step(self, global_step: int) -> bool:
+        """Whether of the step that moves the counter on from `global_step` only the hooks that see all must be told.
+
+        What scheduled hooks said holds until one of them is called, as where steps run in one call; most steps are none
+        of theirs, and need not ask each of them.
+        """
+        first, last = self._quiet
+        if not first <= global_step < last:
+            last = min((hook.next_look(global_step) for hook in self._scheduled), default=NEVER)
+            last -= max(self._stride, 1)
+            self._quiet = (global_step, last)
+        if global_step < last and all(hook.next_look_seconds() > 0 for hook in self._by_the_clock):
+            return True
+        self._quiet = (0, 0)
+        return False
+
     def _is_told_later(self, hook: ScheduledHook, global_step: int) -> bool:
         """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
         recording all."""
@@ -109,16 +131,21 @@ class HookChain:
 
     def after_create_session(self, session: Any, coordinator: Any) -> None:
         """A session is open and initialised; called again for each new session after a lost one."""
+        self._quiet = (0, 0)
         for hook in self.hooks:
             self._call(hook, "after_create_session", session, coordinator)
 
     def before_run(self, context: RunContext, *, in_bulk: bool = False) -> Request:
         """Asks the hooks that are due what they want of the coming run; `in_bulk`, only those that are told later."""
         request = Request()
-        for hook in self._told_in_bulk if in_bulk else self._around_steps:
-            if not self._is_due(hook, context.global_step):
-                continue
-            request.due.append(hook)
+        step = context.global_step
+        if in_bulk:
+            request.due = [hook for hook in self._told_in_bulk if self._is_due(hook, step)]
+        elif step is not None and self._only_every_step(step):
+            request.due = list(self._of_every_step)
+        else:
+            request.due = [hook for hook in self._around_steps if self._is_due(hook, step)]
+        for hook in request.due:
             args = self._call(hook, "before_run", context)
             if args is not None:
                 _merge(request, hook, args, self._find)
@@ -137,7 +164,8 @@ class HookChain:
         due = request.due
         if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
             due = [hook for hook in self._around_steps if _is_among(hook, due) or _sees_nan(hook)]
-        options = tf.compat.v1.RunOptions() if request.options is None else request.options
+            self._quiet = (0, 0)
+        options = self._no_options if request.options is None else request.options
         for hook in due:
             values = SessionRunValues(results.get(id(hook)), options, metadata)
             self._call(hook, "after_run", context, values)
@@ -175,6 +203,11 @@ def _acts_around_steps(hook: Any) -> bool:
     return "before_run" in vars(hook) or "after_run" in vars(hook)  # set on the object, as test doubles do
 
 
+def _has_a_clock(hook: ScheduledHook) -> bool:
+    asked = type(hook).next_look_seconds
+    return asked is not ScheduledHook.next_look_seconds or "next_look_seconds" in vars(hook)
+
+
 def _is_among(hook: Any, hooks: Sequence[Any]) -> bool:
     return any(hook is one for one in hooks)
 
@@ -201,7 +234,7 @@ def _merge(request: Request, hook: Any, args: Any, find: Callable[[str, str], An
 
 def _found(fetches: Any, hook: Any, find: Callable[[str, str], Any] | None) -> Any:
     """The fetches with every path in place of a tensor looked up."""
-    if find is None or isinstance(fetches, tf.Tensor | tf.Operation | tf.Variable):
+    if find is None or isinstance(fetches, _FETCHABLE):
         return fetches
     if isinstance(fetches, str):
         return find(fetches, f"{type(hook).__name__}.before_run")
