@@ -3,8 +3,8 @@
 TensorFlow tunes every dataset with a model and a thread of its own. To start and stop those takes twenty milliseconds,
 and each element is accounted for, though a pipeline of slices and batches has nothing to tune. Such a pipeline is told
 to go without, and to prefetch, which the tuning would have added. And where a batch is made of thousands of small
-parts, many columns of many rows, the pipeline goes over the numbers of the rows instead, shuffling and all, and the rows
-of a batch are gathered column by column.
+parts, many columns of many rows, the pipeline goes over the numbers of the rows instead, shuffling and all, and the
+rows of a batch are gathered column by column.
 
 Takes an iterator with its dataset, gives another initialiser of the same iterator, with the same elements.
 """
