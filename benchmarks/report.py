@@ -106,7 +106,7 @@ def _row_section(row: Row, result: RowResult, results: Results, newest: str, pro
     verdicts = [(goal, judge(goal, row.ours, result.figures, row.kind)) for goal in row.goals]
     missed = [f"{_goal(goal)} came to {verdict.words}" for goal, verdict in verdicts if verdict.is_met is False]
     if missed:
-        yield f"Missed: {'; '.join(missed)}. {_where_time_goes(row, profiles)}"
+        yield " ".join(filter(None, [f"Missed: {'; '.join(missed)}.", row.limit, _where_time_goes(row, profiles)]))
 
 
 def _line(row: Row, contender: str, figures: Mapping[str, Figures]) -> str:

@@ -144,6 +144,7 @@ def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
     assert "| Lightning `Trainer` | absent: could not be installed: No matching distribution" in mlp
     assert "`fit`, steps_per_execution=50 | fails: ValueError: no such thing |" in mlp
     assert "Missed: >= 3 x Keras 3 `fit` came to 2.00 x." in mlp
+    assert "The operations of a step are the limit" in mlp
     assert "make bench-profile ROW=mlp" in mlp
     assert "+2.00% (500 to 510 MB in 200 calls)" in section(page, "memory")
     assert "Not built yet." in section(page, "capture")
