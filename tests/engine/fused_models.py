@@ -127,7 +127,7 @@ def nan_at(step: int) -> Callable[..., Any]:
         out = _output(tf.nn.dropout(tf.nn.relu(_hidden(features)), rate=0.5))
         at = tf.cast(v1.train.get_global_step().read_value(), tf.float32)
         trained_on = tf.reduce_mean(tf.square(out - labels))
-        loss = trained_on + tf.sqrt(step - 1.5 - at) * 0
+        loss = trained_on + tf.where(at < step - 1, 0.0, float("nan"))
         with tf.control_dependencies([loss]):  # the counter is read before it moves
             return lw.EstimatorSpec(mode, loss=loss, train_op=_minimize(trained_on))
 
