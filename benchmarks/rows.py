@@ -125,8 +125,9 @@ ROWS = (
         unit="rows/s",
         contenders=_BOTH,
         goals=(AtLeast(20, "tf_estimator"),),
-        limit="Batches of 32 are the limit, see `predict_batches`: three quarters of the time are TensorFlow's, an eighth "
-        "is cutting them into rows. Tried: many batches to a call, and pipelines without tuning; together they tripled it.",
+        limit="Batches of 32 are the limit, see `predict_batches`: three quarters of the time are TensorFlow's, an "
+        "eighth is cutting them into rows. Tried: many batches to a call, and pipelines without tuning; together they "
+        "tripled it.",
     ),
     Row(
         "one_row",
