@@ -8,6 +8,7 @@ import tensorflow as tf
 from lightwell.tf1.spelling import Version, read_spelling
 from lightwell.tf1.spelling_names import ONLY_IN_1, ONLY_IN_2
 
+MADE_FROM = (2, 21)  # the release that the tables were made from
 TF1 = {
     "layers": "import tensorflow as tf\ny = tf.layers.dense(x, 3)",
     "optimizer": "import tensorflow as tf\ntf.train.AdamOptimizer(0.1)",
@@ -100,5 +101,7 @@ def _exists(namespace: str, name: str) -> bool:
 def test_the_tables_are_true_of_the_installed_tensorflow() -> None:
     came_back = [f"{space}.{name}" for space, names in ONLY_IN_1.items() for name in names if _exists(space, name)]
     assert came_back == []
+    if tuple(map(int, tf.__version__.split(".")[:2])) < MADE_FROM:
+        return  # later releases have brought more names
     gone = [f"{space}.{name}" for space, names in ONLY_IN_2.items() for name in names if not _exists(space, name)]
     assert gone == []
