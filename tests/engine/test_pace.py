@@ -46,7 +46,7 @@ def test_who_waits_for_the_clock_does_not_wait_long() -> None:
 
 
 def test_a_limit_is_kept_and_a_call_without_a_step_tells_nothing() -> None:
-    pace = Pace(most=5)
+    pace = Pace(fuse_steps=5)
     pace.took(0, 9.0)
     pace.took(1, 1.0)
     assert measured(pace, 1, 0.001) == 5

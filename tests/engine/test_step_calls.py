@@ -12,9 +12,10 @@ import tensorflow as tf
 
 import lightwell as lw
 from lightwell import _tf
-from lightwell.engine import step_calls
+from lightwell.engine import faster_way, step_calls
 from lightwell.engine.build import Recipe, build
-from lightwell.engine.step_calls import StepCalls, may_stay_in_thread
+from lightwell.engine.faster_way import may_stay_in_thread
+from lightwell.engine.step_calls import StepCalls
 
 v1 = tf.compat.v1
 Two = namedtuple("Two", "a b")
@@ -109,7 +110,7 @@ def test_every_step_runs_once_and_both_ways_are_tried(session: Any, monkeypatch:
 
 def test_steps_that_take_long_are_not_prepared_twice(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = ways(monkeypatch)
-    monkeypatch.setattr(step_calls, "_SMALL", 0.0)
+    monkeypatch.setattr(faster_way, "_SMALL", 0.0)
     calls = calls_for(session)
     for _ in range(ENOUGH):
         calls.run({})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 _SECONDS_PER_CALL = 0.25
 _MOST_GROWTH = 16
 
@@ -10,11 +12,11 @@ class Pace:
     """Learns how long a step takes, and says how many steps fit into a call.
 
     Args:
-        most: never more steps than this; None for no such limit.
+        fuse_steps: `RunConfig.fuse_steps`; a number is the most that a call may run.
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self._most = most
+    def __init__(self, fuse_steps: Any = "auto") -> None:
+        self._most = fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
         self._seconds_per_step: float | None = None
         self._longest = 1
         self._is_first = True

@@ -19,13 +19,12 @@ import tensorflow as tf
 
 from lightwell.engine.build import Draft, finish
 from lightwell.engine.calls import CachedCalls
-from lightwell.engine.faster_way import FasterWay
+from lightwell.engine.faster_way import FasterWay, may_stay_in_thread
 from lightwell.engine.fingerprint import fingerprint
 from lightwell.engine.fuse_batches import BatchLoop, Chunk, loop_over_batches
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session, reload, start_inputs
-from lightwell.engine.step_calls import may_stay_in_thread
 from lightwell.inputs.unpack import Inputs
 
 _MOST_KEPT = 4
@@ -138,13 +137,13 @@ class WarmRun:
         warm: WarmProgram,
         inputs: Inputs,
         plan: SessionPlan,
-        most_fused: int | None = None,
+        fuse_steps: Any,
     ) -> None:
         self._pool = pool
         self._key = key
         self._inputs = inputs
         self._plan = plan
-        self._pace = Pace(most_fused)
+        self._pace = Pace(fuse_steps)
         self.warm = warm
 
     def start(self) -> None:
@@ -171,15 +170,19 @@ class WarmRun:
         self._took(batches, time.monotonic() - began)
         return batches
 
-    def chunks(self, fetches: Any) -> Iterator[Chunk]:
-        """Outputs of all batches, several at a time, to the end of the input.
+    def chunks(self, fetches: Any) -> Iterator[Chunk] | None:
+        """Outputs of all batches, several at a time, to the end of the input; None where there is no loop with these
+        outputs, or no end that is known.
 
         The first come singly: whoever wants only those shall not wait for more.
         """
-        loop, left = self.warm.loop, self.warm.batches
-        if loop is None or left is None or not loop.keeps(fetches):
-            raise ValueError("The batches of this run cannot be had in chunks; ask can_chunk first.")
-        wanted, fitting = loop.fetches_for(fetches), 1.0
+        loop, batches = self.warm.loop, self.warm.batches
+        if loop is None or batches is None or not loop.keeps(fetches):
+            return None
+        return self._chunks(fetches, loop.fetches_for(fetches), batches)
+
+    def _chunks(self, fetches: Any, wanted: Any, left: int) -> Iterator[Chunk]:
+        fitting = 1.0
         while left:
             batches = int(max(1, min(self._pace.steps(math.inf), left, fitting)))
             began = time.monotonic()
@@ -192,10 +195,6 @@ class WarmRun:
     def _took(self, batches: int, seconds: float) -> None:
         self._pace.took(batches, seconds)
         self.warm.way.took(batches, seconds)
-
-    def can_chunk(self, fetches: Any) -> bool:
-        """Whether `chunks` can be had: there is a loop with these outputs, and an end that is known."""
-        return self.warm.loop is not None and self.warm.batches is not None and self.warm.loop.keeps(fetches)
 
     def finish(self, error: BaseException | None = None) -> None:
         """Gives the program back; after an error it is closed, as its state is unknown."""
@@ -226,10 +225,7 @@ def warm_run(
             return program
         extra = attach(program)
         warm = WarmProgram(program, extra, _loop_for(program, extra, draft))
-    fuse_steps = draft.recipe.config.fuse_steps
-    return WarmRun(
-        pool, key, warm, draft.inputs, plan, fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
-    )
+    return WarmRun(pool, key, warm, draft.inputs, plan, draft.recipe.config.fuse_steps)
 
 
 def _loop_for(program: Program, extra: Any, draft: Draft) -> BatchLoop | None:

@@ -64,11 +64,12 @@ def predict(
 
 def _batches(run: HookedSession | WarmRun, fetches: Any, may_join: bool) -> Iterator[Any]:
     """What each batch gives for the fetches; if they may be joined, for several batches in one."""
-    if not isinstance(run, WarmRun) or not run.can_chunk(fetches):
+    chunks = run.chunks(fetches) if isinstance(run, WarmRun) else None
+    if chunks is None:
         while not run.should_stop:
             yield run.step(fetches)
         return
-    for chunk in run.chunks(fetches):
+    for chunk in chunks:
         if may_join and chunk.is_even:
             yield chunk.joined()
         else:

@@ -1,14 +1,10 @@
 """Single steps of a training, and what hooks fetch beside them, with as little around each as can be.
 
-A session hands each run to a pool of threads, and there every operation that may take long. Of a small step the handing
-over is a good part; run in the thread that calls, it is faster. A large one has work to share out, and the pool is
-faster. Which it is differs from model to model and from machine to machine: after some steps both are tried, on steps
-that have to be run anyway, and the faster is kept. The numbers are the same.
+What a session has to look up is looked up once, and each step is run the faster of two ways.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,16 +13,14 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.calls import key_of
-from lightwell.engine.program import Program
+from lightwell.engine.faster_way import FasterWay
 
 Read = Callable[[Sequence[Any]], Any]
 
 _MOST_PREPARED = 64
-_STEPS_BEFORE_TRIAL = 100  # the second way is prepared by optimising the graph once more: not for a few steps
+_STEPS_BEFORE_TRIAL = 100
 _STEPS_A_TURN = 8
 _TURNS = 10
-_SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
-_ITERATORS = ("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2")
 
 
 class StepCalls:
@@ -35,7 +29,7 @@ class StepCalls:
     Args:
         session: an open session.
         step: what each step fetches: tensors and operations.
-        may_stay: whether operations may run in the thread that calls; see `may_stay_in_thread`.
+        may_stay: whether operations may run in the thread that calls.
     """
 
     def __init__(self, session: tf.compat.v1.Session, step: Sequence[Any], may_stay: bool) -> None:
@@ -43,8 +37,7 @@ class StepCalls:
         self._step = list(step)
         self._known: dict[Any, _Prepared | None] = {}
         self._last: _Prepared | None = None
-        self._trial = _Trial() if may_stay else None
-        self._stays = False
+        self._way = FasterWay(may_stay, fewest=1, before=_STEPS_BEFORE_TRIAL, a_turn=_STEPS_A_TURN, turns=_TURNS)
 
     def run(self, asked: Mapping[Any, Any]) -> tuple[Sequence[Any], dict[Any, Any]] | None:
         """Runs a step; returns what it fetches and, by the same keys, what was asked for.
@@ -57,12 +50,12 @@ class StepCalls:
             if ready is None:
                 return None
             self._last = ready
-        if self._trial is None:
-            values = ready.call(self._stays)
+        if self._way.is_decided:
+            values = ready.call(self._way.stays)
         else:
-            values = self._trial.call(ready)
-            if self._trial.is_over:
-                self._stays, self._trial = self._trial.stays, None
+            started = time.perf_counter()
+            values = ready.call(self._way.stays)
+            self._way.took(1, time.perf_counter() - started)
         return ready.read_step(values), {key: read(values) for key, read in ready.reads}
 
     def _find(self, asked: Mapping[Any, Any]) -> _Prepared | None:
@@ -100,41 +93,6 @@ class _Prepared:
             fetches, targets = list(self._places.tensors), list(self._places.targets)
             made = self._calls[stays] = _tf.prepared_call(self._session, fetches, targets, stays)
         return made()
-
-
-class _Trial:
-    """Runs steps this way and that in turns, and finds out which is faster."""
-
-    def __init__(self) -> None:
-        self._steps = 0
-        self._seconds: dict[bool, list[float]] = {False: [], True: []}
-        self.is_over = False
-        self.stays = False
-
-    def call(self, ready: _Prepared) -> Sequence[Any]:
-        """Runs a step, and takes its time."""
-        turn, step = divmod(self._steps - _STEPS_BEFORE_TRIAL, _STEPS_A_TURN)
-        self._steps += 1
-        stays = turn >= 0 and turn % 2 == 1
-        started = time.perf_counter()
-        values = ready.call(stays)
-        if step:  # the first of a turn finds caches and threads as the other way left them
-            self._note(stays, time.perf_counter() - started, turn)
-        return values
-
-    def _note(self, stays: bool, seconds: float, turn: int) -> None:
-        self._seconds[stays].append(seconds)
-        if turn == 0 and self._steps == _STEPS_BEFORE_TRIAL + _STEPS_A_TURN:
-            self._seconds[False] = self._seconds[False][-_STEPS_A_TURN + 1 :]
-            self.is_over = statistics.median(self._seconds[False]) > _SMALL
-        elif self._steps == _STEPS_BEFORE_TRIAL + _STEPS_A_TURN * _TURNS:
-            self.is_over = True
-            self.stays = _quick_ones(self._seconds[True]) < _quick_ones(self._seconds[False])
-
-
-def _quick_ones(seconds: list[float]) -> float:
-    """The lower quartile: other work on the machine makes steps slower, never faster."""
-    return statistics.quantiles(seconds, n=4)[0]
 
 
 class _Places:
@@ -187,30 +145,3 @@ def _prepared(session: Any, step: Sequence[Any], asked: dict[Any, Any]) -> _Prep
     if read_step is None or None in reads.values():
         return None
     return _Prepared(session, places, read_step, {key: read for key, read in reads.items() if read}, asked)
-
-
-def may_stay_in_thread(program: Program, target: str) -> bool:
-    """Whether the steps of a program may run in the thread that calls.
-
-    A pipeline runs its functions where the step that first asked it for a batch ran: if that was in the calling thread,
-    one by one. So it must have no functions, or a prefetching thread of its own, which the first steps have started.
-    """
-    if target:  # threads of another machine
-        return False
-    safe = [op.inputs[1].op.name for op in program.inputs.initializers if op.type == "MakeIterator" and _is_safe(op)]
-    return all(op.name in safe for op in program.graph.get_operations() if op.type in _ITERATORS)
-
-
-def _is_safe(initializer: tf.Operation) -> bool:
-    source = initializer.inputs[0].op
-    while source.type == "OptionsDataset":
-        source = source.inputs[0].op
-    if source.type == "PrefetchDataset":
-        return True
-    waiting = [source]
-    while waiting:
-        op = waiting.pop()
-        if any("func" in attribute.type for attribute in op.op_def.attr):
-            return False
-        waiting += [tensor.op for tensor in op.inputs if tensor.dtype == tf.variant]
-    return True

@@ -19,7 +19,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.calls import CachedCalls
-from lightwell.engine.faster_way import FasterWay
+from lightwell.engine.faster_way import FasterWay, may_stay_in_thread
 from lightwell.engine.fuse import FusedLoop, Progress, elements_of, fuse, not_tapped
 from lightwell.engine.fuse_limits import why_not_fused
 from lightwell.engine.fuse_record import Recording, can_be_recorded
@@ -27,7 +27,7 @@ from lightwell.engine.hooked_session import LOST_SESSION, HookedSession
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
-from lightwell.engine.step_calls import StepCalls, may_stay_in_thread
+from lightwell.engine.step_calls import StepCalls
 from lightwell.errors import HookError
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain, Request
@@ -51,7 +51,7 @@ class TrainSession(HookedSession):
         adapted = [scheduled(hook, program.spec.loss) for hook in hooks]
         self._reason_against = why_not_fused(program, HookChain(adapted).unscheduled, plan.target, fuse_steps)
         super().__init__(program, adapted if self._reason_against is None else hooks, plan)
-        self._most = fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
+        self._fuse_steps = fuse_steps
         self._args = SessionRunArgs([program.spec.train_op, program.spec.loss])
         self._single = (program.spec.loss, program.step_after, program.spec.train_op)
         self._loop: FusedLoop | None = None
@@ -98,7 +98,7 @@ class TrainSession(HookedSession):
             self._way = FasterWay(may_stay)
         else:
             self._step_calls = StepCalls(self._session, self._single, may_stay)
-        self._pace = Pace(self._most)
+        self._pace = Pace(self._fuse_steps)
 
     def _advance(self) -> None:
         if self._loop is None:

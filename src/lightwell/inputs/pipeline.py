@@ -36,7 +36,7 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset) -> Any:
     Made after the model, so that the ops of the model are numbered, and random ops seeded, as without it.
     """
     source = iterator.initializer.inputs[0].op
-    kinds = _datasets_behind(source)
+    kinds = {op.type for op in datasets_behind(source)}
     if not kinds <= _NOTHING_TO_TUNE:
         return iterator.initializer
     chain = _chain(source)
@@ -54,15 +54,14 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset) -> Any:
     return tf.raw_ops.MakeIterator(dataset=variant, iterator=iterator.initializer.inputs[1])
 
 
-def _datasets_behind(source: tf.Operation) -> set[str]:
-    """The types of the dataset ops that `source` reads from, its own included."""
-    kinds: set[str] = set()
-    waiting = [source]
+def datasets_behind(source: tf.Operation) -> list[tf.Operation]:
+    """The dataset ops that `source` reads from, itself included."""
+    found, waiting = [], [source]
     while waiting:
         op = waiting.pop()
-        kinds.add(op.type)
+        found.append(op)
         waiting += [tensor.op for tensor in op.inputs if tensor.dtype == tf.variant]
-    return kinds
+    return found
 
 
 def _chain(source: tf.Operation) -> list[tf.Operation]:
