@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.workers import data
-from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps, seconds_per_call
+from benchmarks.workers.prediction_pieces import add_predictions
+from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps
 
 worker = Worker(("jax", "jaxlib", "numpy"))
 Weights = list[tuple[Any, Any]]
@@ -87,30 +88,7 @@ def prediction() -> Callable[[Any], dict[str, Any]]:
     return predict
 
 
-def predict_batches(batch: int, plan: Plan) -> Measure:
-    """All rows, batch by batch."""
-    rows = plan.scaled(data.PREDICT_ROWS, 500)
-    pixels, predict = data.digits(rows)[0], prediction()
-
-    def call() -> None:
-        for part in data.slices(rows, batch):
-            predict(pixels[part])
-
-    call()
-    return lambda: {"per_second": rows / seconds_per_call(call, plan.seconds)}
-
-
-worker.piece("predict_batches")(functools.partial(predict_batches, data.BATCH))
-worker.piece("predict_batches_256")(functools.partial(predict_batches, 256))
-
-
-@worker.piece("one_row")
-def one_row(plan: Plan) -> Measure:
-    """One row, again and again."""
-    row, predict = data.digits(1)[0], prediction()
-    for _ in range(100):
-        predict(row)
-    return lambda: {"seconds": seconds_per_call(lambda: predict(row), plan.seconds)}
+add_predictions(worker, prediction)
 
 
 def _step(forward: Forward) -> Callable[..., Any]:
