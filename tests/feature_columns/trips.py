@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tests.feature_columns import cases
+from tests.resume.models import Losses
 
 v1 = tf.compat.v1
 fc = tf.feature_column
@@ -57,19 +58,6 @@ def build(estimator: Any, features: Any, labels: Any, mode: str) -> Any:
     train_op = v1.train.AdamOptimizer(0.05).minimize(loss, global_step=v1.train.get_global_step())
     error = {"mae": v1.metrics.mean_absolute_error(labels, output)}
     return estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=error)
-
-
-class Losses(v1.train.SessionRunHook):  # type: ignore[misc]
-    """Keeps the loss of each step."""
-
-    def __init__(self) -> None:
-        self.values: list[float] = []
-
-    def before_run(self, run_context: Any) -> Any:
-        return v1.train.SessionRunArgs(v1.losses.get_losses()[0])
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        self.values.append(float(run_values.results))
 
 
 def make(estimator: Any, model_dir: str) -> Any:

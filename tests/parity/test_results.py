@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from tests.parity import recordings
-from tests.parity.cases import cases
 from tests.parity.result_scenes import SCENES
 
 import lightwell as lw
@@ -23,7 +22,6 @@ DIFFERENT: dict[str, Any] = {
     "warm start: a variable that the checkpoint lacks": ["dense/kernel", "my/dense/kernel", "dense/kernel_2", "table"],
     "warm start: another shape": ["dense/kernel", "my/dense/kernel", "dense/kernel_2"],
 }
-OPEN: dict[str, str] = {}
 
 
 def as_recorded(line: Any) -> Any:
@@ -37,7 +35,7 @@ def test_every_scene_is_recorded() -> None:
     assert list(SCENES) == list(RECORDED)
 
 
-@pytest.mark.parametrize("name", cases(SCENES, OPEN))
+@pytest.mark.parametrize("name", SCENES)
 def test_result(name: str, tmp_path: Path) -> None:
     result = json.loads(json.dumps(SCENES[name](lw, tmp_path)))
     if name.startswith("log: "):

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from tests.parity import recordings, run_configs
-from tests.parity.cases import cases
 
 import lightwell as lw
 
@@ -16,7 +15,6 @@ DIFFERENT: dict[str, dict[str, Any]] = {
     f"{name}='a'": {"raises": "ValueError"}
     for name in ("save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max")
 }
-OPEN: dict[str, str] = {}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,7 @@ def test_every_case_is_recorded(ours: dict[str, dict[str, Any]]) -> None:
     assert [name for name in ours if name != "default"] == list(RECORDED["cases"])
 
 
-@pytest.mark.parametrize("name", cases(RECORDED["cases"], OPEN))
+@pytest.mark.parametrize("name", RECORDED["cases"])
 def test_case(name: str, ours: dict[str, dict[str, Any]]) -> None:
     expected = DIFFERENT.get(name, RECORDED["cases"][name])
     if expected.get("config"):
