@@ -35,6 +35,7 @@ if importlib.util.find_spec("tensorflow") is None:
     )
 
 _OWN_NAMES = {
+    "ScheduledHook": "lightwell.hooks.base:ScheduledHook",
     "Watch": "lightwell.sight.watch:Watch",
     "compat": "lightwell.compat",
     "errors": "lightwell.errors",

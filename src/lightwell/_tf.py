@@ -98,17 +98,27 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
 
 
 def prepared_call(
-    session: Any, fetches: Sequence[str], targets: Sequence[str], in_this_thread: bool
-) -> Callable[[], Sequence[Any]]:
-    """A call of a session that fetches tensors and runs operations, by name; what it needs is looked up once.
+    session: Any, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
+) -> Callable[..., Sequence[Any]]:
+    """A call of a session that is fed arrays, fetches tensors and runs operations, by name; what it needs is looked up
+    once.
 
-    `Session.make_callable` prepares less, and takes no options; the one needed is to run operations in the thread that
-    calls, instead of handing them to a pool.
+    `Session.make_callable` prepares less: it goes through the structure of its fetches on each call.
     """
     from tensorflow.core.protobuf import config_pb2
 
-    options = config_pb2.CallableOptions(fetch=fetches, target=targets)
-    if in_this_thread:
-        options.run_options.inter_op_thread_pool = -1
-    made: Callable[[], Sequence[Any]] = session._make_callable_from_options(options)
+    options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
+    made: Callable[..., Sequence[Any]] = session._make_callable_from_options(options)
     return made
+
+
+def is_stateful(op_type: str) -> bool | None:
+    """Whether ops of a type hold or use state; None for a type that is none of TensorFlow's: a function's name.
+
+    An op of a graph tells it by `op_def`; the nodes of a function's body have only their type, and there is no public
+    look-up from there.
+    """
+    from tensorflow.python.framework import op_def_registry
+
+    found = op_def_registry.get(op_type)
+    return None if found is None else bool(found.is_stateful)

@@ -69,6 +69,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: v is False or v == "auto" or (_is_whole(v) and v >= 1),
         'fuse_steps should be "auto", False or a number of steps >= 1',
     ),
+    "pure_model_fn": (lambda v: isinstance(v, bool), "pure_model_fn should be True or False"),
 }
 
 
@@ -96,6 +97,8 @@ class RunConfig:
         checkpoint_save_graph_def: whether graph and meta graph are written beside checkpoints.
         fuse_steps: how many training steps one call of the runtime may run, between the steps that hooks look at:
             "auto" for as many as take a fraction of a second, a number for at most so many, False for always one.
+        pure_model_fn: whether you vouch that `model_fn` builds the same model whenever it is given the same arguments.
+            Then `evaluate` and `predict` do not call it again while their input is built in the same way.
 
     Raises:
         UsageError: a setting is out of range; the text says which, what is expected and what came.
@@ -119,6 +122,7 @@ class RunConfig:
     session_creation_timeout_secs: float | None = 7200
     checkpoint_save_graph_def: bool = True
     fuse_steps: Any = field(default="auto", kw_only=True)
+    pure_model_fn: bool = field(default=False, kw_only=True)
     cluster: ClusterInfo = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -1,79 +1,69 @@
-"""Running fetches in a session without paying for their preparation each time.
+"""Running elements in a session without paying for their preparation each time.
 
-`Session.run` resolves its fetches anew on every call; hooks mostly ask for the same ones. `CachedCalls` prepares a
-callable per set of fetches and keeps it.
+`Session.run` resolves its fetches anew on every call; a run mostly asks for the same ones. `Calls` prepares a call per
+set of elements, and keeps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-_MOST_CALLABLES = 64
+from lightwell import _tf
+
+_MOST_PREPARED = 64
 
 
-class CachedCalls:
-    """Runs structures of fetches in one session; those seen before are prepared already.
+class Calls:
+    """Runs elements (tensors and operations) of one session, from any thread.
 
     Args:
         session: an open session.
-        translate: turns a structure of fetches into the one to run in its place.
     """
 
-    def __init__(self, session: tf.compat.v1.Session, translate: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, session: tf.compat.v1.Session) -> None:
         self._session = session
-        self._translate = translate if translate is not None else _same
-        self._callables: dict[Any, tuple[Callable[..., Any], Any]] = {}
+        # The elements stand beside their call: the key holds their ids, which must not be given to others.
+        self._prepared: dict[Any, tuple[Callable[..., Sequence[Any]], Sequence[Any]]] = {}
+        self._lock = threading.Lock()
 
-    def run(
-        self,
-        fetches: Any,
-        feeds: Mapping[Any, Any] | None = None,
-        options: Any = None,
-        about: Any = None,
-        *,
-        told_by: Any = None,
-    ) -> Any:
-        """Runs `fetches` as `Session.run` would.
+    def run(self, elements: Sequence[Any], fed: Sequence[Any] = (), values: Sequence[Any] = ()) -> Sequence[Any]:
+        """The values of `elements`, in order; None for an operation.
 
         Args:
-            fetches: a structure of what a session can fetch.
-            feeds: tensors to values.
-            options: `RunOptions`.
-            about: a `RunMetadata` to fill in.
-            told_by: the part of `fetches` that differs from call to call, if the rest never does.
+            elements: what to fetch.
+            fed: tensors to feed, the same ones whenever these elements are run with any.
+            values: the arrays to feed them.
         """
-        if feeds or options is not None:
-            return self._session.run(self._translate(fetches), feeds, options, about)
-        key = key_of(fetches if told_by is None else told_by)
-        found = self._callables.get(key)
+        key = (tuple(map(id, elements)), bool(fed))
+        found = self._prepared.get(key)
         if found is None:
-            if len(self._callables) >= _MOST_CALLABLES:  # a hook that makes up new fetches each step
-                return self._session.run(self._translate(fetches))
-            # The fetches are kept beside their callable: the key holds their ids, which must not be given to others.
-            found = self._callables[key] = (self._session.make_callable(self._translate(fetches)), fetches)
-        return found[0]()
+            if len(self._prepared) >= _MOST_PREPARED:  # somebody makes up new fetches for each call
+                return self._session.run(list(elements), dict(zip((one.name for one in fed), values, strict=True)))
+            found = self._prepared[key] = (self._prepare(elements, fed), list(elements))
+        return found[0](*values)
 
-    def run_with(self, placeholder: Any, value: Any, fetches: Any) -> Any:
-        """Runs `fetches` with one value fed, the placeholder being the same in all calls for these fetches."""
-        key = key_of(fetches)
-        found = self._callables.get(key)
-        if found is None:
-            made = self._session.make_callable(self._translate(fetches), feed_list=[placeholder])
-            found = self._callables[key] = (made, fetches)
-        return found[0](value)
+    def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
+        """The same by way of `Session.run`, which takes any feeds, traces, and times out."""
+        return self._session.run(list(elements), dict(feeds), options, metadata)
 
+    def _prepare(self, elements: Sequence[Any], fed: Sequence[Any]) -> Callable[..., Sequence[Any]]:
+        places: dict[str, int] = {}
+        for element in elements:
+            if isinstance(element, tf.Tensor):
+                places.setdefault(element.name, len(places))
+        targets = [element.name for element in elements if isinstance(element, tf.Operation)]
+        order = [places.get(element.name) for element in elements]
+        with self._lock:
+            run = _tf.prepared_call(self._session, [tensor.name for tensor in fed], list(places), targets)
+        if order == list(range(len(order))):
+            return run
 
-def _same(fetches: Any) -> Any:
-    return fetches
+        def in_order(*values: Any) -> Sequence[Any]:
+            found = run(*values)
+            return [None if place is None else found[place] for place in order]
 
-
-def key_of(fetches: Any) -> Any:
-    """A hashable stand-in for a structure of fetches: its shape, with each leaf told by identity or name."""
-    if isinstance(fetches, Mapping):
-        return (type(fetches), tuple((name, key_of(value)) for name, value in fetches.items()))
-    if isinstance(fetches, tuple | list):
-        return (type(fetches), tuple(key_of(value) for value in fetches))
-    return fetches if isinstance(fetches, str) else id(fetches)
+        return in_order

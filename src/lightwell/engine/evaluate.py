@@ -2,109 +2,48 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from lightwell import events
-from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
-from lightwell.engine.pool import WarmRun
-from lightwell.engine.program import EvalOps, Program
-from lightwell.engine.session import SessionPlan
-from lightwell.hooks.base import SessionRunHook
+from lightwell.engine.program import Program
+from lightwell.engine.runner import Runner
+from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 
 
+def evaluation_hooks(
+    program: Program, given: Sequence[Any], steps: int | None, read: Callable[[Any], Any]
+) -> tuple[list[Any], ReadMetrics]:
+    """All hooks of an evaluation, in the order in which `tf.estimator` calls them, and the one that has the result."""
+    counter = [StopAfter(int(steps))] if steps is not None else []
+    values = {} if program.evaluation is None else program.evaluation.values
+    final = ReadMetrics(lambda: read(values))
+    return [*given, *counter, *program.spec.evaluation_hooks, final], final
+
+
 def evaluate(
-    program: Program,
-    *,
-    steps: int | None,
-    hooks: Sequence[Any],
-    events_dir: str,
-    checkpoint: str | None,
-    plan: SessionPlan,
+    run: Runner, program: Program, final: ReadMetrics, events_dir: str, checkpoint: str | None
 ) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
-    ops = _ops_of(program)
-    _write_graph(program, events_dir)
-    counter = [_CountEvaluations(int(steps))] if steps is not None else []
-    final = _ReadMetrics(ops.values)
-    run = HookedSession(program, [*hooks, *counter, *program.spec.evaluation_hooks, final], plan)
-
-    def batches() -> None:
-        while not run.should_stop:
-            run.step([ops.update])
-
-    _run_through(run, batches)
-    _report(program, final.result, events_dir, checkpoint)
-    return final.result
-
-
-def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoint: str | None) -> dict[str, Any]:
-    """The same on a warm program, where nobody looks on."""
-    program = run.warm.program
-    ops = _ops_of(program)
-    if run.warm.is_new:
-        _write_graph(program, events_dir)
-    result: dict[str, Any] = {}
-
-    def batches() -> None:
-        with contextlib.suppress(*END_OF_INPUT):
-            _update(run, ops, steps)
-        result.update(_in_order(run.step(ops.values)))
-
-    _run_through(run, batches)
-    _report(program, result, events_dir, checkpoint)
-    return result
-
-
-def _run_through(run: HookedSession | WarmRun, batches: Callable[[], None]) -> None:
-    """Starts a run, lets it go to the end of its batches or of the input, and finishes it."""
     logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
-        with contextlib.suppress(*END_OF_INPUT):
-            batches()
+        if run.is_new:
+            with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
+                events.write_graph(events_dir, program.graph)
+        run.run_to_end()
     except BaseException as error:
         run.finish(error)
         raise
     run.finish()
     logger.info("Inference Time : %0.5fs", time.time() - started)
     logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-
-
-def _ops_of(program: Program) -> EvalOps:
-    if program.evaluation is None:
-        raise RuntimeError("A program of another mode was given to an evaluation.")
-    return program.evaluation
-
-
-def _write_graph(program: Program, events_dir: str) -> None:
-    with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
-        events.write_graph(events_dir, program.graph)
-
-
-def _update(run: WarmRun, ops: EvalOps, steps: int | None) -> None:
-    done, last = 0, math.inf if steps is None else int(steps)
-    log_every = None if steps is None else _log_cadence(int(steps))
-    while done < last:
-        until_log = last - done if log_every is None else min(log_every - done % log_every, last - done)
-        done += run.update(ops.update, until_log)
-        if log_every and (done % log_every == 0 or done == last):
-            logger.info("Evaluation [%d/%d]", done, last)
-
-
-def _log_cadence(steps: int) -> int:
-    return 1 if steps <= 10 else steps // 10
-
-
-def _in_order(read: dict[str, Any]) -> dict[str, Any]:
-    """Metrics sorted by name, the step last."""
-    return {**{name: read[name] for name in sorted(read) if name != GLOBAL_STEP}, GLOBAL_STEP: read[GLOBAL_STEP]}
+    _report(program, final.result, events_dir, checkpoint)
+    return final.result
 
 
 def _report(program: Program, result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
@@ -117,31 +56,42 @@ def _report(program: Program, result: dict[str, Any], events_dir: str, checkpoin
         logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
 
 
-class _CountEvaluations(SessionRunHook):
-    """Stops after `steps` batches, and logs how far it is."""
+class StopAfter(ScheduledHook):
+    """Stops after so many batches, and logs how far it is."""
+
+    keeps_to_context = True
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
-        self._log_every = _log_cadence(steps)
-        self._done = 0
+        self._log_every = 1 if steps <= 10 else steps // 10
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        self._done = 0  # metrics start over in a new session, and so must the count
+    def next_look(self, count: int) -> int:
+        """The next line to log, or the last batch."""
+        return max(count + 1, min((count // self._log_every + 1) * self._log_every, self._steps))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        self._done += 1
-        if self._done % self._log_every == 0 or self._done == self._steps:
-            logger.info("Evaluation [%d/%d]", self._done, self._steps)
-        if self._done >= self._steps:
+        """Logs, and stops at the last."""
+        if run_context.count % self._log_every == 0 or run_context.count == self._steps:
+            logger.info("Evaluation [%d/%d]", run_context.count, self._steps)
+        if run_context.count >= self._steps:
             run_context.request_stop()
 
 
-class _ReadMetrics(SessionRunHook):
+class ReadMetrics(ScheduledHook):
     """Reads the metrics once all batches are in; the last hook, so that others' `end` comes first."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
+    keeps_to_context = True
+
+    def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
+        self._read = read
         self.result: dict[str, Any] = {}
 
+    def next_look(self, count: int) -> int:
+        """No batch."""
+        return NEVER
+
     def end(self, session: Any) -> None:
-        self.result = _in_order(session.run(self._values))
+        """Reads: metrics sorted by name, the step last."""
+        found = self._read()
+        step = found.pop(GLOBAL_STEP)
+        self.result = {**{name: found[name] for name in sorted(found)}, GLOBAL_STEP: step}

@@ -1,10 +1,12 @@
-"""How many steps one call may run: so many as keep a call short, because a call cannot be interrupted."""
+"""How many steps one call may run: so many as keep a call short, because a call cannot be interrupted, and what it
+keeps of its steps small."""
 
 from __future__ import annotations
 
 from typing import Any
 
 _SECONDS_PER_CALL = 0.25
+_BYTES_PER_CALL = 2**22
 _MOST_GROWTH = 16
 
 
@@ -18,6 +20,7 @@ class Pace:
     def __init__(self, fuse_steps: Any = "auto") -> None:
         self._most = fuse_steps if isinstance(fuse_steps, int) and fuse_steps else None
         self._seconds_per_step: float | None = None
+        self._bytes_per_step = 0.0
         self._longest = 1
         self._is_first = True
 
@@ -26,15 +29,16 @@ class Pace:
         if self._seconds_per_step is None:
             return 1
         seconds = min(_SECONDS_PER_CALL, max(seconds_left, 0.0))
-        fitting = int(seconds / max(self._seconds_per_step, 1e-9))
+        fitting = int(min(seconds / max(self._seconds_per_step, 1e-9), _BYTES_PER_CALL / max(self._bytes_per_step, 1)))
         # One step tells little: caches are cold, threads start. Its measure is not trusted far.
         fitting = max(1, min(fitting, self._longest * _MOST_GROWTH))
         return fitting if self._most is None else min(fitting, self._most)
 
-    def took(self, steps: int, seconds: float) -> None:
-        """Takes in how long a call took."""
+    def took(self, steps: int, seconds: float, kept_bytes: int = 0) -> None:
+        """Takes in how long a call took, and how much it kept."""
         if steps < 1:
             return
+        self._bytes_per_step = kept_bytes / steps
         if self._is_first:  # it prepared the session, which says nothing about steps
             self._is_first = False
             return

@@ -6,74 +6,68 @@ code works, two generators interleave, and one that is dropped closes its sessio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from lightwell.engine.build import Draft
-from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
-from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import Program
+from lightwell.engine.runner import END_OF_INPUT, Runner
+from lightwell.engine.task import Task
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.log import logger
 
-
-class Taps(Protocol):
-    """Values to read beside the predictions."""
-
-    fetches: dict[str, Any]
-
-    def rows(self, predictions: Any, fetched: Mapping[str, Any], by_example: bool) -> Iterator[Any]:
-        """What to yield for one batch."""
+Rows = Callable[[Any, Any, bool], Iterator[Any]]
+"""Makes what to yield of one batch's predictions and tapped values, by example or whole."""
 
 
-def predict(
-    run: HookedSession | WarmRun,
-    program: Program,
-    *,
-    predict_keys: Sequence[str] | str | None,
-    by_example: bool,
-    taps: Taps | None = None,
-) -> Iterator[Any]:
-    """Yields predictions, example by example or batch by batch, in the order of the data.
+def task_of_prediction(program: Program, predict_keys: Sequence[str] | str | None, tapped: Any) -> Task:
+    """What to keep of each batch: the predictions asked for and, if there are taps, what they read.
 
     With taps, `predict_keys=[]` asks for no predictions at all: nothing past the last tap is computed.
     """
+    only_taps = tapped is not None and predict_keys is not None and not predict_keys
+    predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
+    return Task(
+        (),
+        predictions,
+        keep={"predictions": predictions, "taps": {} if tapped is None else tapped},
+        may_keep=program.spec.predictions,
+    )
+
+
+def predict(run: Runner, by_example: bool, rows: Rows | None) -> Iterator[Any]:
+    """Yields predictions, example by example or batch by batch, in the order of the data.
+
+    Args:
+        run: a run of a task of prediction.
+        by_example: whether to yield examples, rather than batches.
+        rows: makes rows of predictions and tapped values; None where there are no taps.
+    """
     try:
-        only_taps = taps is not None and predict_keys is not None and not predict_keys
-        predictions = {} if only_taps else _chosen(program.spec.predictions, predict_keys)
-        fetches = predictions if taps is None else {"predictions": predictions, "taps": taps.fetches}
         run.start()
         try:
-            for batch in _batches(run, fetches, may_join=by_example and taps is None):
-                if taps is not None:
-                    yield from taps.rows(batch["predictions"], batch["taps"], by_example)
-                elif by_example:
-                    yield from _examples(batch)
-                else:
-                    yield batch
+            while not run.should_stop:
+                kept = run.advance()
+                if by_example and rows is None and kept.is_even:
+                    yield from _examples(run.kept_structure(kept.joined())["predictions"])
+                    continue
+                for step in range(kept.steps):
+                    batch = run.kept_structure(kept.of_step(step))
+                    if rows is not None:
+                        yield from rows(batch["predictions"], batch["taps"], by_example)
+                    elif by_example:
+                        yield from _examples(batch["predictions"])
+                    else:
+                        yield batch["predictions"]
         except END_OF_INPUT:
             pass
     except BaseException as error:
         run.finish(error)
         raise
     run.finish()
-
-
-def _batches(run: HookedSession | WarmRun, fetches: Any, may_join: bool) -> Iterator[Any]:
-    """What each batch gives for the fetches; if they may be joined, for several batches in one."""
-    chunks = run.chunks(fetches) if isinstance(run, WarmRun) else None
-    if chunks is None:
-        while not run.should_stop:
-            yield run.step(fetches)
-        return
-    for chunk in chunks:
-        if may_join and chunk.is_even:
-            yield chunk.joined()
-        else:
-            yield from chunk.batches()
 
 
 def _chosen(predictions: Any, keys: Sequence[str] | str | None) -> Any:
@@ -129,11 +123,12 @@ def batch_length(batch: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()), 0)
 
 
-def warn_if_endless(draft: Draft) -> None:
+def warn_if_endless(drafted: Draft) -> None:
     """Says so where the input has no end, and prediction therefore none either."""
-    if draft.inputs.initializers or draft.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
+    graph = drafted.graph
+    if drafted.inputs.initializers or graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
         return
-    if not any(op.type == "IteratorGetNext" for op in draft.graph.get_operations()):
+    if not any(op.type == "IteratorGetNext" for op in graph.get_operations()):
         logger.warning(
             "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. "
             "This is probably a mistake."

@@ -10,12 +10,12 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.config import RunConfig
-from lightwell.engine.hooked_session import END_OF_INPUT
 from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.engine.nan_report import explain_nan
 from lightwell.engine.program import Program
+from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
-from lightwell.engine.train_session import TrainSession
+from lightwell.engine.task import task_of_training
 from lightwell.errors import UsageError
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.hooks.log_loss import LogLoss
@@ -64,10 +64,11 @@ def train(
         [*hooks, *spec.training_hooks, *spec.training_chief_hooks], listeners, program, model_dir, config
     )
     chain = _hook_order(program, saver, hooks, goal, model_dir, config)
-    run = TrainSession(program, chain, plan, config.fuse_steps)
+    run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps)
     with sigterm_raises():
         try:
-            _steps(run, program.graph)
+            run.start()
+            run.run_to_end()
         except (KeyboardInterrupt, Terminated) as interrupt:
             with sigterm_waits():
                 try:
@@ -82,18 +83,7 @@ def train(
             raise
         with sigterm_waits():
             run.finish()
-    return TrainOutcome(run.global_step or 0, run.loss)
-
-
-def _steps(run: TrainSession, graph: tf.Graph) -> None:
-    """The loop: steps until somebody asks to stop, or the data end."""
-    with graph.as_default():
-        run.start()
-        try:
-            while not run.should_stop:
-                run.advance()
-        except END_OF_INPUT:
-            pass
+    return TrainOutcome(run.count, run.loss)
 
 
 def _hook_order(
@@ -142,8 +132,8 @@ def _saver_hook(
     )
 
 
-def _save_before_leaving(run: TrainSession, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:
-    if saver is None or run.session is None or run.global_step is None:
+def _save_before_leaving(run: Runner, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:
+    if saver is None or run.session is None:
         return
     why = "SIGTERM" if isinstance(interrupt, Terminated) else "Ctrl-C"
     logger.warning("%s: saving a checkpoint before leaving.", why)

@@ -88,12 +88,3 @@ def checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
         if not isinstance(listener, base):
             raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}.")
     return tuple(listeners or ())
-
-
-def variant_of(taps: Any) -> Any:
-    """What tells one request for taps from another; an object of its own where they cannot be compared."""
-    if taps is None or isinstance(taps, str):
-        return taps
-    if isinstance(taps, list | tuple) and all(isinstance(tap, str) for tap in taps):
-        return tuple(taps)
-    return object()

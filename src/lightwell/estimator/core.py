@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lightwell.callables import name_of
-from lightwell.checkpoints.index import checked_path, latest_checkpoint, newest_usable
+from lightwell.checkpoints.index import latest_checkpoint, newest_usable
 from lightwell.checkpoints.reader import variable_names, variable_value
-from lightwell.checkpoints.warm_start import checked_settings, warm_start
+from lightwell.checkpoints.warm_start import checked_settings
 from lightwell.config import RunConfig, default_session_config
 from lightwell.errors import UsageError
-from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
-from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
+from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
+from lightwell.estimator.model_dir import chosen_model_dir
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import GLOBAL_STEP, ModeKeys
@@ -24,7 +24,10 @@ from lightwell.log import logger
 from lightwell.spec import EstimatorSpec, checked_hooks
 
 if TYPE_CHECKING:
-    from lightwell.estimator import machinery
+    from lightwell.estimator.verbs import Model
+    from lightwell.sight.describe import Description
+    from lightwell.sight.predictor import Predictor
+    from lightwell.sight.views import LayersView, WeightsView
 
 
 class Estimator:
@@ -56,8 +59,6 @@ class Estimator:
         params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
-        from lightwell.estimator import machinery
-
         if config is None:
             logger.info("Using default config.")
             config = RunConfig()
@@ -71,7 +72,7 @@ class Estimator:
         )
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start = checked_settings(warm_start_from)
-        self._pool = machinery.ProgramPool()
+        self._sessions: Any = None  # where open sessions wait; made with the first verb
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -100,11 +101,10 @@ class Estimator:
     def model_fn(self) -> Callable[..., EstimatorSpec]:
         """The model function with parameters bound: `model_fn(features, labels, mode, config)`."""
 
-        from lightwell.estimator import machinery
-
         def bound(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            recipe = machinery.Recipe(self._model_fn, lambda: None, mode, self.params, config)
-            return machinery.call_model_fn(recipe, machinery.Inputs(features, labels))
+            from lightwell.estimator import verbs
+
+            return verbs.call_bound_model_fn(self._model(), features, labels, mode, config)
 
         return bound
 
@@ -136,31 +136,16 @@ class Estimator:
             ModelDirError: `model_dir` cannot be written.
             NanLossDuringTrainingError: the loss became NaN.
         """
-        from lightwell.estimator import machinery
+        from lightwell.estimator import verbs
 
         goal = checked_goal(steps, max_steps)
         given_hooks = checked_hooks(hooks, "train: hooks")
         listeners = checked_listeners(saving_listeners)
         check_input_fn(input_fn)
-        self._refuse_strategy("train", self._config.train_distribute)
         if max_steps is not None and self._trained_steps() >= max_steps:
             logger.info("Skipping training since max_steps has already saved.")
             return self
-        ensure_writable(self._model_dir)
-        program = machinery.build(self._recipe(ModeKeys.TRAIN, input_fn))
-        spec = program.spec
-        machinery.write_description(program, self._model_dir)
-        outcome = machinery.train(
-            machinery.with_sight(
-                program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir
-            ),
-            goal=goal,
-            hooks=given_hooks,
-            listeners=listeners,
-            model_dir=self._model_dir,
-            config=self._config,
-            plan=self._plan(lambda: newest_usable(self._model_dir), self._config.master),
-        )
+        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners)
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
@@ -188,34 +173,12 @@ class Estimator:
             Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
             for TensorBoard under `eval_dir(name)`.
         """
-        from lightwell.estimator import machinery
+        from lightwell.estimator import verbs
 
         check_steps("steps", steps)
         given_hooks = checked_hooks(hooks, "evaluate: hooks")
         check_input_fn(input_fn)
-        self._refuse_strategy("evaluate", self._config.eval_distribute)
-        checkpoint = self._checkpoint_for(checkpoint_path, "evaluate")
-        drafted = machinery.draft(self._recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None))
-        plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
-        events_dir = self.eval_dir(name)
-        looked_at = given_hooks or taps is not None
-        run = (
-            machinery.finish(drafted)
-            if looked_at
-            else machinery.warm_run(self._pool, drafted, None, lambda program: None, plan)
-        )
-        if isinstance(run, machinery.WarmRun):
-            return machinery.evaluate_warm(run, steps=steps, events_dir=events_dir, checkpoint=checkpoint)
-        tapped = [] if taps is None else [machinery.TapOverData(run, taps)]
-        metrics = machinery.evaluate(
-            machinery.with_sight(run, [*given_hooks, *run.spec.evaluation_hooks], events_dir),
-            steps=steps,
-            hooks=[*given_hooks, *tapped],
-            events_dir=events_dir,
-            checkpoint=checkpoint,
-            plan=plan,
-        )
-        return machinery.EvalResult(metrics, tapped[0].result()) if tapped else metrics
+        return verbs.evaluate(self._model(), input_fn, steps, given_hooks, checkpoint_path, self.eval_dir(name), taps)
 
     def predict(
         self,
@@ -243,11 +206,15 @@ class Estimator:
         Yields:
             A dict of NumPy values per example (per batch), or one value where predictions are a single tensor.
         """
+        from lightwell.estimator import verbs
+
         given_hooks = checked_hooks(hooks, "predict: hooks")
         check_input_fn(input_fn)
-        return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps)
+        return verbs.predict(
+            self._model(), input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps
+        )
 
-    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> machinery.Description:
+    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
         Args:
@@ -257,26 +224,26 @@ class Estimator:
         Returns:
             A `Description`: it prints as a table, renders in a notebook, and gives plain data with `to_dict()`.
         """
-        from lightwell.estimator import machinery
+        from lightwell.estimator import verbs
 
         check_input_fn(input_fn)
-        return machinery.describe(machinery.build(self._recipe(mode, input_fn, untrained=False)))
+        return verbs.describe(self._model(), input_fn, mode)
 
     @property
-    def layers(self) -> machinery.LayersView:
+    def layers(self) -> LayersView:
         """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
-        from lightwell.estimator import machinery
+        from lightwell.sight.views import LayersView
 
-        return machinery.LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
+        return LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
 
     @property
-    def weights(self) -> machinery.WeightsView:
+    def weights(self) -> WeightsView:
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
-        from lightwell.estimator import machinery
+        from lightwell.sight.views import WeightsView
 
-        return machinery.WeightsView(self._trained_checkpoint)
+        return WeightsView(self._trained_checkpoint)
 
-    def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> machinery.Predictor:
+    def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
         """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
 
         Args:
@@ -284,20 +251,14 @@ class Estimator:
                 receiver function. None: as the last training saw it.
             checkpoint_path: a checkpoint to use instead of the newest.
         """
-        from lightwell.estimator import machinery
+        from lightwell.estimator import verbs
 
-        if inputs is None:
-            inputs = machinery.specs_from_description(machinery.read_description(self._model_dir))
-        source = machinery.FedInputs(inputs, self.params, self._config)
-        checkpoint = self._checkpoint_for(checkpoint_path, "predict")
-        program = machinery.build(self._recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
-        newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(self._model_dir)
-        plan = self._plan(newest, self._config.evaluation_master, exact=bool(checkpoint_path))
-        return machinery.Predictor(program, source.feeds, plan, newest)
+        return verbs.predictor(self._model(), inputs, checkpoint_path)
 
     def close(self) -> None:
         """Frees the sessions that `evaluate` and `predict` keep open between calls; the next call opens new ones."""
-        self._pool.close()
+        if self._sessions is not None:
+            self._sessions.close()
 
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
@@ -315,67 +276,19 @@ class Estimator:
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
-    def _predictions(
-        self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool, taps: Any
-    ) -> Iterator[Any]:
-        from lightwell.estimator import machinery
+    def _model(self) -> Model:
+        """All that a verb needs to know."""
+        from lightwell.engine.sessions import Sessions
+        from lightwell.estimator.verbs import Model
 
-        checkpoint = self._checkpoint_for(checkpoint_path, "predict")
-        drafted = machinery.draft(self._recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None))
-        machinery.warn_if_endless(drafted)
-        plan = self._plan(lambda: checkpoint, self._config.evaluation_master, exact=bool(checkpoint_path))
-
-        def tap(program: machinery.Program) -> machinery.RowTaps | None:
-            return None if taps is None else machinery.RowTaps(program, taps)
-
-        run = (
-            machinery.finish(drafted) if hooks else machinery.warm_run(self._pool, drafted, variant_of(taps), tap, plan)
-        )
-        wanted = {"predict_keys": predict_keys, "by_example": by_example}
-        if isinstance(run, machinery.WarmRun):
-            yield from machinery.predict(run, run.warm.program, **wanted, taps=run.warm.extra)
-            return
-        all_hooks = [*hooks, *run.spec.prediction_hooks]
-        tapped = tap(run)
-        program = machinery.with_sight(run, all_hooks, os.path.join(self._model_dir, "predict"))
-        yield from machinery.predict(machinery.HookedSession(program, all_hooks, plan), program, **wanted, taps=tapped)
+        if self._sessions is None:
+            self._sessions = Sessions()
+        return Model(self._model_fn, self.params, self._config, self._model_dir, self._warm_start, self._sessions)
 
     def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
-        """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
-        rows = list(self.predict(input_fn, predict_keys=[], checkpoint_path=checkpoint, taps=[path]))
-        keys = list(rows[0]) if rows else []
-        parts = [np.stack([row[key] for row in rows]) for key in keys]
-        return parts[0] if len(parts) == 1 else parts
+        from lightwell.estimator import verbs
 
-    def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> machinery.Recipe:
-        from lightwell.estimator import machinery
-
-        if untrained is None:
-            untrained = newest_usable(self._model_dir) is None
-        settings = self._warm_start if untrained else None
-        return machinery.Recipe(
-            self._model_fn,
-            input_fn,
-            mode,
-            self.params,
-            self._config,
-            None if settings is None else lambda: warm_start(settings),
-        )
-
-    def _plan(
-        self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False
-    ) -> machinery.SessionPlan:
-        from lightwell.estimator import machinery
-
-        return machinery.SessionPlan(find_checkpoint, target, self._config.session_config, exact)
-
-    def _checkpoint_for(self, given: Any, doing: str) -> str | None:
-        if given:
-            return checked_path(given)
-        checkpoint = newest_usable(self._model_dir)
-        if checkpoint is None and self._warm_start is None:
-            warn_untrained(self._model_dir, doing)
-        return checkpoint
+        return verbs.layer_output(self._model(), path, input_fn, checkpoint)
 
     def _trained_checkpoint(self) -> str:
         checkpoint = newest_usable(self._model_dir)
@@ -386,10 +299,3 @@ class Estimator:
     def _trained_steps(self) -> int:
         checkpoint = newest_usable(self._model_dir)
         return -1 if checkpoint is None else int(variable_value(checkpoint, GLOBAL_STEP))
-
-    def _refuse_strategy(self, doing: str, strategy: Any) -> None:
-        if strategy is not None:
-            raise UsageError(
-                f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
-                "support yet. Leave it out to run on one device."
-            )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -16,12 +18,26 @@ NEVER = sys.maxsize
 """The answer of a `next_look` that needs no step."""
 
 
+@dataclass(frozen=True, eq=False)
+class Late:
+    """A fetch for once the step is over: the tensor is read by itself then, and must not depend on a step."""
+
+    tensor: Any
+
+
+Find = Callable[[str, str], Any]
+"""Turns a path or a name, and who asks for it, into what to fetch."""
+
+
 class ScheduledHook(SessionRunHook):
     """A hook that is called only on the steps it asks for.
 
     An ordinary hook's `before_run` and `after_run` are called on every step, which forces the engine to come back to
     Python for each. A scheduled hook says which step it needs to see next; between, it costs nothing, and the engine
-    runs all the steps up to there in one call.
+    runs all the steps up to there in one call. That holds in training, evaluation and prediction alike.
+
+    Steps are told by a count: in training the global step, else the batches of this run. The count of a step is that
+    after it has run: the first step of a fresh model, and the first batch of an evaluation, is 1.
 
     Where steps are fused, `before_run` may ask only for what `looks_at` named, and feed nothing but placeholders.
 
@@ -29,17 +45,19 @@ class ScheduledHook(SessionRunHook):
         in_bulk: the hook may be told of its steps a little late, several in a row, each with its own values. For hooks
             that only record: while one is told of step 7, the session may be at step 50 already.
         sees_nan: `after_run` is called, with no results, also after a step whose loss is NaN.
+        keeps_to_context: the hook reads what it needs through its `RunContext` alone, so that it may look on where a
+            session that is open already runs a model equal to the one just built.
+        stride: how far a step moves the count; other than one where a model counts its global step differently.
     """
 
     in_bulk: bool = False
     sees_nan: bool = False
+    keeps_to_context: bool = False
+    stride: int = 1
 
-    def next_look(self, global_step: int) -> int:
-        """The first global step after `global_step` whose run this hook must see; `NEVER` for none.
-
-        A step is told by the counter's value once it has run: the first step of a fresh model is 1.
-        """
-        return global_step + 1
+    def next_look(self, count: int) -> int:
+        """The first count after `count` whose step this hook must see; `NEVER` for none."""
+        return count + 1
 
     def next_look_seconds(self) -> float:
         """In how many seconds this hook must see a step, whichever it is; for a cadence in time."""
@@ -53,8 +71,12 @@ class ScheduledHook(SessionRunHook):
     def passed(self, steps: int) -> None:
         """So many steps have run without this hook; for hooks that count."""
 
-    def counter_moves_by(self, stride: int) -> None:
-        """Told when it is found out that a step moves the global step by other than one."""
-
     def close(self) -> None:
         """Called once when the run is over, also after an error, where `end` is not."""
+
+    def after_stale(self, count: int) -> int:
+        """The answer of `next_look` for a hook that acts on the count before a step, plus one, as TensorFlow's do.
+
+        The same as `count` itself unless steps move the count by more than one.
+        """
+        return count + max(self.stride, 1) - 1

@@ -6,22 +6,21 @@ The order is the list's, in every phase. An exception of a hook goes through, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.errors import HookError
-from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
+from lightwell.hooks.base import NEVER, Find, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
 
-_FETCHABLE = (tf.Tensor, tf.Operation, tf.Variable)
-_DENSE = 8  # recording a step costs a fraction of stopping at one
+_DENSE = 8  # keeping the values of a step costs a fraction of stopping at it
 
 
 class Request:
-    """What one run shall fetch and feed on behalf of the hooks."""
+    """What one step shall fetch and feed on behalf of the hooks."""
 
     __slots__ = ("asked", "due", "feeds", "options")
 
@@ -35,9 +34,10 @@ class Request:
 class HookChain:
     """The hooks of a run."""
 
-    def __init__(self, hooks: Sequence[Any], find: Callable[[str, str], Any] | None = None) -> None:
+    def __init__(self, hooks: Sequence[Any], find: Find | None = None) -> None:
         self.hooks = tuple(hooks)
         self._find = find
+        self._by_id = {id(hook): hook for hook in self.hooks}
         self._around_steps = tuple(hook for hook in self.hooks if _acts_around_steps(hook))
         self._scheduled = tuple(hook for hook in self._around_steps if isinstance(hook, ScheduledHook))
         self._counting = tuple(hook for hook in self._scheduled if type(hook).passed is not ScheduledHook.passed)
@@ -53,22 +53,35 @@ class HookChain:
         """The hooks that must see every step."""
         return tuple(hook for hook in self._around_steps if not isinstance(hook, ScheduledHook))
 
-    def looks_at(self) -> list[tuple[ScheduledHook, Any]]:
-        """The scheduled hooks with all that they may ask for; to be called after `begin`."""
-        looks = [(hook, hook.looks_at()) for hook in self._scheduled]
-        return [(hook, _found(look, hook, self._find)) for hook, look in looks if look is not None]
+    @property
+    def keep_to_context(self) -> bool:
+        """Whether no hook holds on to anything of the graph or the session that it is told of."""
+        return all(isinstance(hook, ScheduledHook) and hook.keeps_to_context for hook in self.hooks)
 
-    def tell_in_bulk(self, hooks: Sequence[ScheduledHook]) -> None:
-        """From now on these hooks are told of steps in bulk: nobody has to stop at a step for their sake."""
-        self._told_in_bulk = tuple(hooks)
+    def looks_at(self) -> dict[int, Any]:
+        """By the id of each scheduled hook, all that it may ask for; to be called after `begin`."""
+        looks = {id(hook): hook.looks_at() for hook in self._scheduled}
+        return {key: look for key, look in looks.items() if look is not None}
 
-    def counter_moves_by(self, stride: int) -> None:
-        """A step moves the global step by so much; one until told otherwise."""
+    def find(self, key: int, name: str) -> Any:
+        """What a name or a path means that the hook with the id `key` asked for."""
+        return name if self._find is None else self._find(name, f"{type(self._by_id[key]).__name__}.before_run")
+
+    def may_be_told_in_bulk(self, key: int) -> bool:
+        """Whether the hook with the id `key` only records."""
+        return bool(self._by_id[key].in_bulk)
+
+    def tell_in_bulk(self, keys: Sequence[int]) -> None:
+        """From now on the hooks with these ids are told of steps in bulk: nobody has to stop at a step for them."""
+        self._told_in_bulk = tuple(self._by_id[key] for key in keys)
+
+    def count_moves_by(self, stride: int) -> None:
+        """A step moves the count by so much; one until told otherwise."""
         if stride != self._stride:
             self._stride = stride
             self._quiet = (0, 0)
             for hook in self._scheduled:
-                hook.counter_moves_by(stride)
+                hook.stride = stride
 
     def passed(self, steps: int, seen_by: Sequence[Any] = ()) -> None:
         """So many steps have run, which only the hooks in `seen_by` were told of."""
@@ -76,52 +89,49 @@ class HookChain:
             if not _is_among(hook, seen_by):
                 hook.passed(steps)
 
-    def next_look(self, global_step: int) -> int:
-        """The first step after `global_step` that a scheduled hook must see; told by the clock, it is the next one."""
-        waited_for = [hook for hook in self._scheduled if not self._is_told_later(hook, global_step)]
+    def next_look(self, count: int) -> int:
+        """The first count after `count` whose step a scheduled hook must see; told by the clock, it is the next one."""
+        waited_for = [hook for hook in self._scheduled if not self._is_told_later(hook, count)]
         if any(hook.next_look_seconds() <= 0 for hook in waited_for):
-            return global_step + 1
-        return max(global_step + 1, min((hook.next_look(global_step) for hook in waited_for), default=NEVER))
+            return count + 1
+        return max(count + 1, min((hook.next_look(count) for hook in waited_for), default=NEVER))
 
     def next_look_seconds(self) -> float:
         """The time until a scheduled hook must see a step, whichever it is."""
         return min((hook.next_look_seconds() for hook in self._scheduled), default=math.inf)
 
-    def bulk_is_due(self, global_step: int, until: int) -> bool:
-        """Whether a hook that is told in bulk looks at a step after `global_step`, up to `until`."""
-        return any(
-            self._is_told_later(hook, global_step) and hook.next_look(global_step) <= until
-            for hook in self._told_in_bulk
-        )
+    def bulk_is_due(self, count: int, until: int) -> bool:
+        """Whether a hook that is told in bulk looks at a step after `count`, up to `until`."""
+        return any(self._is_told_later(hook, count) and hook.next_look(count) <= until for hook in self._told_in_bulk)
 
-    def _is_due(self, hook: Any, global_step: int | None) -> bool:
-        """Whether the step that moves the counter on from `global_step` is one the hook must see."""
-        if global_step is None or not isinstance(hook, ScheduledHook):
+    def _is_due(self, hook: Any, count: int) -> bool:
+        """Whether the step that moves the count on from `count` is one the hook must see."""
+        if not isinstance(hook, ScheduledHook):
             return True
-        return hook.next_look(global_step) <= global_step + max(self._stride, 1) or hook.next_look_seconds() <= 0
+        return hook.next_look(count) <= count + max(self._stride, 1) or hook.next_look_seconds() <= 0
 
-    def _only_every_step(self, global_step: int) -> bool:
-        """Whether of the step that moves the counter on from `global_step` only the hooks that see all must be told.
+    def _only_every_step(self, count: int) -> bool:
+        """Whether of the step that moves the count on from `count` only the hooks that see all must be told.
 
         What scheduled hooks said holds until one of them is called, as where steps run in one call; most steps are none
         of theirs, and need not ask each of them.
         """
         first, last = self._quiet
-        if not first <= global_step < last:
-            last = min((hook.next_look(global_step) for hook in self._scheduled), default=NEVER)
+        if not first <= count < last:
+            last = min((hook.next_look(count) for hook in self._scheduled), default=NEVER)
             last -= max(self._stride, 1)
-            self._quiet = (global_step, last)
-        if global_step < last and all(hook.next_look_seconds() > 0 for hook in self._by_the_clock):
+            self._quiet = (count, last)
+        if count < last and all(hook.next_look_seconds() > 0 for hook in self._by_the_clock):
             return True
         self._quiet = (0, 0)
         return False
 
-    def _is_told_later(self, hook: ScheduledHook, global_step: int) -> bool:
+    def _is_told_later(self, hook: ScheduledHook, count: int) -> bool:
         """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
-        recording all."""
+        keeping the values of all."""
         if not _is_among(hook, self._told_in_bulk):
             return False
-        look = hook.next_look(global_step)
+        look = hook.next_look(count)
         return hook.next_look(look) - look <= _DENSE
 
     def begin(self) -> None:
@@ -136,19 +146,19 @@ class HookChain:
             self._call(hook, "after_create_session", session, coordinator)
 
     def before_run(self, context: RunContext, *, in_bulk: bool = False) -> Request:
-        """Asks the hooks that are due what they want of the coming run; `in_bulk`, only those that are told later."""
+        """Asks the hooks that are due what they want of the coming step; `in_bulk`, only those that are told later."""
         request = Request()
-        step = context.global_step
+        count = context.count
         if in_bulk:
-            request.due = [hook for hook in self._told_in_bulk if self._is_due(hook, step)]
-        elif step is not None and self._only_every_step(step):
+            request.due = [hook for hook in self._told_in_bulk if self._is_due(hook, count)]
+        elif self._only_every_step(count):
             request.due = list(self._of_every_step)
         else:
-            request.due = [hook for hook in self._around_steps if self._is_due(hook, step)]
+            request.due = [hook for hook in self._around_steps if self._is_due(hook, count)]
         for hook in request.due:
             args = self._call(hook, "before_run", context)
             if args is not None:
-                _merge(request, hook, args, self._find)
+                _merge(request, hook, args)
         return request
 
     def after_run(
@@ -196,11 +206,16 @@ class HookChain:
 
 
 def _acts_around_steps(hook: Any) -> bool:
-    """Whether the hook does anything in `before_run` or `after_run`; many only use `begin`, or the session."""
+    """Whether the hook may do anything in `before_run` or `after_run`; many only use `begin`, or the session.
+
+    Told by the class alone, and only of classes that inherit both from TensorFlow's: a test double or a proxy finds its
+    methods elsewhere.
+    """
     kind = type(hook)
-    if kind.before_run is not SessionRunHook.before_run or kind.after_run is not SessionRunHook.after_run:
-        return True
-    return "before_run" in vars(hook) or "after_run" in vars(hook)  # set on the object, as test doubles do
+    for name in ("before_run", "after_run"):
+        if getattr(kind, name, None) is not getattr(SessionRunHook, name) or name in getattr(hook, "__dict__", {}):
+            return True
+    return "__getattribute__" in {name for one in kind.__mro__[:-1] for name in vars(one)}
 
 
 def _has_a_clock(hook: ScheduledHook) -> bool:
@@ -209,44 +224,27 @@ def _has_a_clock(hook: ScheduledHook) -> bool:
 
 
 def _is_among(hook: Any, hooks: Sequence[Any]) -> bool:
-    return any(hook is one for one in hooks)
+    return any(hook is other for other in hooks)
 
 
 def _sees_nan(hook: Any) -> bool:
     return isinstance(hook, ScheduledHook) and hook.sees_nan
 
 
-def _merge(request: Request, hook: Any, args: Any, find: Callable[[str, str], Any] | None) -> None:
+def _merge(request: Request, hook: Any, args: Any) -> None:
     if not isinstance(args, SessionRunArgs):
         raise HookError(
             f"{type(hook).__name__}.before_run must return a SessionRunArgs or None, got {type(args).__name__}. "
             "Wrap the fetches: tf.compat.v1.train.SessionRunArgs(fetches)."
         )
     if args.fetches is not None:
-        request.asked[id(hook)] = _found(args.fetches, hook, find)
+        request.asked[id(hook)] = args.fetches
     for key, value in (args.feed_dict or {}).items():
         if any(key is other for other in request.feeds):
             raise HookError(f"Same tensor is fed by two hooks: {key!r}; the second one is {type(hook).__name__}.")
         request.feeds[key] = value
     if args.options is not None:
         request.options = _merged_options(request.options, args.options)
-
-
-def _found(fetches: Any, hook: Any, find: Callable[[str, str], Any] | None) -> Any:
-    """The fetches with every path in place of a tensor looked up."""
-    if find is None or isinstance(fetches, _FETCHABLE):
-        return fetches
-    if isinstance(fetches, str):
-        return find(fetches, f"{type(hook).__name__}.before_run")
-    if isinstance(fetches, Mapping):
-        same_type: Any = type(fetches)
-        return same_type((key, _found(value, hook, find)) for key, value in fetches.items())
-    if isinstance(fetches, list):
-        return [_found(value, hook, find) for value in fetches]
-    if isinstance(fetches, tuple):
-        parts = [_found(value, hook, find) for value in fetches]
-        return type(fetches)(*parts) if hasattr(fetches, "_fields") else tuple(parts)
-    return fetches
 
 
 def _merged_options(first: Any, second: Any) -> Any:

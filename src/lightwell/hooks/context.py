@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
+
+from lightwell.keys import ModeKeys
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +29,36 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
     `features`, `labels`, `layers`, `predictions`, `loss`, `spec`. They are symbolic; fetch them with `SessionRunArgs`.
 
     Attributes:
-        global_step: in training, the step counter; in `after_run` it counts the step that just ran.
+        count: how far the run is: the global step in training, else the batches; in `after_run`, this step included.
+        count_before: the same before this step.
+        batch: which step of this run it is, from 1.
         loss_value: in training, in `after_run`, the loss of the step that just ran.
     """
 
-    def __init__(self, original_args: Any, session: Any, model: ModelView, global_step: int | None) -> None:
+    def __init__(
+        self,
+        original_args: Any,
+        session: Any,
+        model: ModelView,
+        count: int,
+        batch: int,
+        fetch: Callable[[Any], Any],
+    ) -> None:
         super().__init__(original_args=original_args, session=session)
         self._model = model
-        self.global_step = global_step
+        self._fetch = fetch
+        self.count = self.count_before = count
+        self.batch = batch
         self.loss_value: Any = None
+
+    def fetch(self, fetches: Any) -> Any:
+        """Reads a structure of tensors by itself, beside the step; they must not depend on one."""
+        return self._fetch(fetches)
+
+    @property
+    def global_step(self) -> int | None:
+        """In training, the step counter; in `after_run` it counts the step that just ran."""
+        return self.count if self._model.mode == ModeKeys.TRAIN else None
 
     @property
     def mode(self) -> str:

@@ -29,13 +29,15 @@ class CountSteps(ScheduledHook):
         """Starts over: the time a session takes to open is none of the steps' time."""
         self._step = None
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The first step, then each so many."""
-        return global_step + 1 if self._step is None else max(global_step + 1, self._step + self._every)
+        return count + 1 if self._step is None else max(count + 1, self.after_stale(self._step + self._every))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Measures."""
-        now, step = time.time(), run_context.global_step
+        now, step = time.time(), run_context.count
+        if self._step is not None and run_context.count_before + 1 < self._step + self._every:
+            return
         if self._step is not None and now > self._time:
             rate = (step - self._step) / (now - self._time)
             logger.info("%s: %g", _TAG, rate)

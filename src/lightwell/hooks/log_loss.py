@@ -17,20 +17,28 @@ class LogLoss(ScheduledHook):
 
     def __init__(self, every_steps: int) -> None:
         self._every = int(every_steps)
-        self._next: int | None = None
+        self._runs_left: int | None = None  # until the next line; it is steps of this run that are counted
         self._time = 0.0
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts over with a line at the first step."""
-        self._next = None
+        self._runs_left = None
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The first step, then each so many."""
-        return global_step + 1 if self._next is None else max(global_step + 1, self._next)
+        return count + 1 if self._runs_left is None else count + max(self._runs_left, 1) * max(self.stride, 1)
+
+    def passed(self, steps: int) -> None:
+        """Steps that need no line."""
+        if self._runs_left is not None:
+            self._runs_left -= steps
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Logs."""
-        step, now = run_context.global_step, time.time()
-        took = "" if self._next is None else f" ({now - self._time:.3f} sec)"
-        logger.info("loss = %s, step = %d%s", run_context.loss_value, step - 1, took)
-        self._next, self._time = step + self._every, now
+        now = time.time()
+        if self._runs_left is not None and self._runs_left > 1:
+            self._runs_left -= 1
+            return
+        took = "" if self._runs_left is None else f" ({now - self._time:.3f} sec)"
+        logger.info("loss = %s, step = %d%s", run_context.loss_value, run_context.count_before, took)
+        self._runs_left, self._time = self._every, now

@@ -35,7 +35,7 @@ class NanGuard(ScheduledHook):
     def __init__(self, explain: Callable[[Any], str]) -> None:
         self._explain = explain
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """No step but one whose loss is NaN."""
         return NEVER
 
@@ -45,4 +45,4 @@ class NanGuard(ScheduledHook):
             return
         logger.error("Model diverged with loss = NaN.")
         found = self._explain(run_context.session)
-        raise NanLossError(f"NaN loss during training, at step {run_context.global_step}. {found}")
+        raise NanLossError(f"NaN loss during training, at step {run_context.count}. {found}")

@@ -75,11 +75,11 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         for listener in self._told:
             listener.begin()
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The step of the next checkpoint, on a cadence of steps."""
         if self._every_steps is None:
             return NEVER
-        return max(global_step + 1, self._saved_step + int(self._every_steps))
+        return max(count + 1, self.after_stale(self._saved_step + int(self._every_steps)))
 
     def next_look_seconds(self) -> float:
         """The time to the next checkpoint, on a cadence of seconds."""
@@ -101,7 +101,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Saves when the cadence says so."""
-        if self._is_time(run_context.global_step) and self.save(run_context.session, run_context.global_step):
+        is_time = self._is_time(run_context.count_before + 1, run_context.count)
+        if is_time and self.save(run_context.session, run_context.count):
             run_context.request_stop()
 
     def end(self, session: Any) -> None:
@@ -133,11 +134,12 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
                 wants_stop = True
         return wants_stop
 
-    def _is_time(self, step: int) -> bool:
-        if step == self._saved_step:
+    def _is_time(self, expected: int, step: int) -> bool:
+        """Whether to save; a step that was expected from the counter before it and one that came must both say so."""
+        if self._saved_step in (expected, step):
             return False
         if self._every_steps is not None:
-            return step >= self._saved_step + self._every_steps
+            return min(expected, step) >= self._saved_step + self._every_steps
         return self._every_secs is not None and time.time() >= self._saved_at + self._every_secs
 
     def _write(self, session: Any, step: int) -> None:

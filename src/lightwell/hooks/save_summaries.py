@@ -23,9 +23,13 @@ class SaveSummaries(ScheduledHook):
         """Opens the event file, while the graph that a new one gets is the model's alone."""
         events.writer(self._directory)
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The first step, then each so many."""
-        return global_step + 1 if self._last is None else max(global_step + 1, self._last + self._every)
+        if self._last is None:
+            return count + 1
+        # TensorFlow's own decides a step ahead, by what the counter read before the last one.
+        late = 0 if self._last == count else max(self.stride, 1) - 1
+        return max(count + 1, self.after_stale(self._last + self._every) + late)
 
     def looks_at(self) -> Any:
         """The merged summaries. Made here if nobody has yet: `Scaffold.finalize` finds them."""
@@ -41,7 +45,7 @@ class SaveSummaries(ScheduledHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Writes them."""
-        step = run_context.global_step
+        step = run_context.count
         if self._last is None:
             events.mark_start(self._directory, step)
         self._last = step

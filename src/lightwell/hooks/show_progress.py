@@ -43,14 +43,14 @@ class ShowProgress(ScheduledHook):
         self.close()
         self._next = 0
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """About ten times a second, told in steps at the present speed; and the goal, to leave it on the screen."""
         goal = self._goal.last_step if self._goal is not None else None
-        return max(global_step + 1, self._next if goal is None else min(self._next, math.ceil(goal)))
+        return max(count + 1, self._next if goal is None else min(self._next, math.ceil(goal)))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Redraws."""
-        step, now = run_context.global_step, time.monotonic()
+        step, now = run_context.count, time.monotonic()
         loss = float(run_context.loss_value)
         if self._bar is None:
             self._open(step, now, loss)

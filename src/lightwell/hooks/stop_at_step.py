@@ -26,11 +26,11 @@ class StopAtStep(ScheduledHook):
         if self.last_step is None and self._steps is not None:
             self.last_step = int(session.run(tf.compat.v1.train.get_global_step())) + math.ceil(self._steps)
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The goal itself; the first two steps are looked at too, to catch a counter that does not count."""
         if self.last_step is None or not (self._is_counting or self._has_complained):
-            return global_step + 1
-        return max(global_step + 1, math.ceil(self.last_step))
+            return count + 1
+        return max(count + 1, self.after_stale(math.ceil(self.last_step)))
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Stops at the goal."""
@@ -46,5 +46,5 @@ class StopAtStep(ScheduledHook):
                 "global_step=tf.compat.v1.train.get_global_step() to optimizer.minimize(...).",
                 step,
             )
-        if self.last_step is not None and step >= self.last_step:
+        if self.last_step is not None and run_context.count_before + 1 >= self.last_step <= step:
             run_context.request_stop()

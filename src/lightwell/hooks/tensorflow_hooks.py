@@ -23,11 +23,11 @@ class _Adapted(ScheduledHook):
 
     def __init__(self, hook: Any) -> None:
         self._hook = hook
-        self._sees_all = False
 
-    def counter_moves_by(self, stride: int) -> None:
+    @property
+    def _sees_all(self) -> bool:
         """These hooks reckon with steps of one; where they are not, they see all of them."""
-        self._sees_all = stride != 1
+        return self.stride != 1
 
     def begin(self) -> None:
         self._hook.begin()
@@ -106,7 +106,7 @@ class _SaveSummaries(_Adapted):
 
     def before_run(self, run_context: Any) -> Any:
         if not self._sees_all and _tf.hook_state(self._hook, "next_step") is not None:
-            _tf.set_hook_state(self._hook, "next_step", run_context.global_step + 1)
+            _tf.set_hook_state(self._hook, "next_step", run_context.count + 1)
         return super().before_run(run_context)
 
 
@@ -150,8 +150,10 @@ def scheduled(hook: Any, loss: Any) -> Any:
 
     Args:
         hook: any hook.
-        loss: the loss that is trained on.
+        loss: the loss that is trained on; None outside of training, where the global step stands still.
     """
+    if loss is None:
+        return _LogTensors(hook) if type(hook) is _v1.LoggingTensorHook else hook
     if type(hook) is _v1.NanTensorHook:
         watched = _tf.hook_state(hook, "loss_tensor")
         return _GuardLoss(hook) if getattr(watched, "name", watched) == loss.name else hook

@@ -41,6 +41,7 @@ class Inputs:
     feeds: tuple[tuple[Any, Any], ...] = ()
     source: tuple[Any, tf.data.Dataset] | None = None
     count: Any = None
+    arrays: tuple[Any, ...] = ()
 
 
 def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Inputs:

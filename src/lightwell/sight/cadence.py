@@ -55,10 +55,6 @@ class Cadence:
         """Whether only the clock can tell when to look."""
         return self._every_secs is not None
 
-    def is_look(self, done: int, stride: int = 1) -> bool:
-        """Whether to look at the step that comes after `done`, and moves the count by `stride`."""
-        return self.seconds_left() <= 0 if self.is_by_clock else self.next_look(done) <= done + max(stride, 1)
-
     def next_look(self, step: int) -> int:
         """The first step after this one to look at; `NEVER` where there is none, or only the clock can tell."""
         if self._every is not None:

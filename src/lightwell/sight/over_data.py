@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from lightwell.engine.program import Program
 from lightwell.errors import UsageError
-from lightwell.hooks.base import SessionRunArgs, SessionRunHook
+from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 from lightwell.sight.reductions import Reduction, holds_numbers
 from lightwell.sight.request import Wanted, as_list, make_request
 from lightwell.sight.select import Selection
@@ -60,8 +60,11 @@ class EvalResult(dict[str, Any]):
         self.taps = taps
 
 
-class TapOverData(SessionRunHook):
+class TapOverData(ScheduledHook):
     """Gathers the statistics; a hook of the evaluation."""
+
+    in_bulk = True
+    keeps_to_context = True
 
     def __init__(self, program: Program, taps: Sequence[Selection]) -> None:
         asked = as_list(taps)
@@ -75,6 +78,10 @@ class TapOverData(SessionRunHook):
         with program.graph.as_default(), tf.name_scope("lightwell/sight"):
             self._fetches = {item.key: _moments(_checked(item), request.fetches[item.key]) for item in request.wanted}
         self._seen: dict[str, _Moments] = {}
+
+    def looks_at(self) -> Any:
+        """The moments of each batch."""
+        return self._fetches
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts over."""

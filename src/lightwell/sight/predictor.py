@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lightwell.engine.fetches import Fetches
+from lightwell.engine.held import HeldSession
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
-from lightwell.engine.warm import WarmSession
 from lightwell.errors import UsageError
 from lightwell.sight.fed_inputs import Feeder
 from lightwell.sight.reductions import Reduction
@@ -29,23 +29,20 @@ class Predictor:
         program: a prediction program whose inputs are placeholders.
         feeds: the structure of tensors that a call's input is fed to.
         plan: how to open its session.
-        newest: the newest checkpoint's path, for `refresh`.
     """
 
-    def __init__(self, program: Program, feeds: Any, plan: SessionPlan, newest: Callable[[], str | None]) -> None:
+    def __init__(self, program: Program, feeds: Any, plan: SessionPlan) -> None:
         self._program = program
         self._feeder = Feeder(feeds)
-        self._newest = newest
-        self._loaded = newest()
-        self._refreshing = threading.Lock()
-        self._requests: dict[Any, tuple[Request | None, Any]] = {}
-        self._warm = WarmSession(program, plan)
+        self._plan = plan
+        self._requests: dict[Any, tuple[Request | None, Fetches]] = {}
+        self._held = HeldSession(program, plan)
 
     def __call__(
         self,
         features: Any,
         taps: Sequence[Selection | Reduction] | str | None = None,
-        predict_keys: Sequence[str] | None = None,
+        predict_keys: Sequence[str] | str | None = None,
     ) -> Any:
         """Predicts for one batch.
 
@@ -58,14 +55,15 @@ class Predictor:
             A dict of arrays, predictions by key and taps by path; one array where predictions are a single tensor and
             there are no taps.
         """
-        key = (key_of(taps), None if predict_keys is None else tuple(predict_keys))
+        chosen = (predict_keys,) if isinstance(predict_keys, str) else predict_keys
+        key = (key_of(taps), None if chosen is None else tuple(chosen))
         ready = self._requests.get(key)
         if ready is None:
-            ready = self._make_ready(taps, predict_keys)
+            ready = self._make_ready(taps, chosen)
             if len(self._requests) < _MOST_KEPT:  # a caller may make up new taps for each call
                 self._requests[key] = ready
         request, fetches = ready
-        fetched = self._warm.run(key, fetches, self._feeder.tensors, self._feeder.arrays(features))
+        fetched = self._held.run(fetches, self._feeder.tensors, self._feeder.arrays(features))
         predictions = fetched["predictions"]
         if request is None:
             return predictions
@@ -73,18 +71,13 @@ class Predictor:
         return {**named, **request.values(fetched["taps"])}
 
     def refresh(self) -> bool:
-        """Takes up a newer checkpoint, if there is one; calls under way finish with the old weights."""
-        with self._refreshing:
-            newest = self._newest()
-            if newest == self._loaded:
-                return False
-            self._warm.renew()
-            self._loaded = newest
-            return True
+        """Takes up a newer checkpoint, or one written anew, if there is one; calls under way finish with the old
+        weights."""
+        return self._held.renew()
 
     def close(self) -> None:
         """Frees the session; calls under way finish first."""
-        self._warm.close()
+        self._held.close()
 
     def __enter__(self) -> Predictor:
         return self
@@ -97,9 +90,9 @@ class Predictor:
             self.close()
 
     def __repr__(self) -> str:
-        return f"<predictor of {self._loaded}, input {self._feeder}>"
+        return f"<predictor of {self._plan.find_checkpoint()}, input {self._feeder}>"
 
-    def _make_ready(self, taps: Any, predict_keys: Any) -> tuple[Request | None, Any]:
+    def _make_ready(self, taps: Any, predict_keys: Any) -> tuple[Request | None, Fetches]:
         predictions = self._program.spec.predictions
         if predict_keys is not None:
             if not isinstance(predictions, Mapping):
@@ -109,6 +102,7 @@ class Predictor:
                 raise UsageError(f"predictor: no predictions {unknown}; the model has {sorted(predictions)}.")
             predictions = {name: predictions[name] for name in predict_keys}
         if taps is None:
-            return None, {"predictions": predictions}
+            return None, Fetches(self._program.graph, {"predictions": predictions})
         request = make_request(self._program, as_list(taps), "predictor(taps=...)")
-        return request, {"predictions": predictions, "taps": dict(request.fetches)}
+        wanted = {"predictions": predictions, "taps": dict(request.fetches)}
+        return request, Fetches(self._program.graph, wanted)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from lightwell import events
 from lightwell.engine.program import Program
@@ -49,6 +48,8 @@ class Watch(ScheduledHook):
         UsageError: more than one cadence, or nothing to read.
     """
 
+    keeps_to_context = True
+
     def __init__(
         self,
         *paths: Selection | Reduction,
@@ -72,10 +73,8 @@ class Watch(ScheduledHook):
         self._to = to
         self._mode = ModeKeys.TRAIN
         self._directory = ""
-        self._global_step = 0
-        self._first_step = 0
-        self._stride = 1
-        self._batch = 0
+        self._step_counter: Any = None
+        self._known_step: int | None = None
         self._timed_from = (0, 0.0)
         self._request = Request()
         self._fetches: dict[str, Any] = {}
@@ -93,84 +92,79 @@ class Watch(ScheduledHook):
             PathError: a path names nothing in this program.
         """
         self._request = make_request(program, self._asked, self.name)
-        self._mode, self._directory, self._stride = program.mode, directory, 1
+        self._mode, self._directory, self._step_counter = program.mode, directory, program.global_step
         self._fetches = dict(self._request.fetches)
         if any(item.entry.path == "timing/examples_per_second" for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
         is_timed = any(item.entry.section == "timing" for item in self._request.wanted)
-        needs_session = self._request.updates or self._request.late
-        self.in_bulk = not (self._do or needs_session or is_timed or self._cadence.is_by_clock)
+        reads_beside = self._request.updates or self._request.late
+        self.in_bulk = not (self._do or reads_beside or is_timed or self._cadence.is_by_clock)
 
     def close(self) -> None:
         """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
-        self._request, self._fetches = Request(), {}
+        self._request, self._fetches, self._step_counter = Request(), {}, None
         self._weights, self._weights_of = {}, -1
 
     def looks_at(self) -> Any:
         """All tensors this watch may fetch."""
         return self._fetches
 
-    def next_look(self, global_step: int) -> int:
+    def next_look(self, count: int) -> int:
         """The next step to look at."""
-        return self._cadence.next_look(global_step)
+        return self._cadence.next_look(count)
 
     def next_look_seconds(self) -> float:
         """For a cadence in seconds, how many are left."""
         return self._cadence.seconds_left()
 
-    def counter_moves_by(self, stride: int) -> None:
-        """A step moves the global step by so much."""
-        self._stride = max(stride, 1)
-
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts counting."""
-        self._batch = 0
-        self._global_step = self._first_step = int(session.run(tf.compat.v1.train.get_global_step()))
+        self._known_step = None
         self._cadence.started()
-        self._timed_from = (self._batch, time.perf_counter())
+        self._timed_from = (0, time.perf_counter())
 
     def before_run(self, run_context: Any) -> Any:
-        """Asks for the values, if the coming step is one to look at."""
-        done = int(run_context.global_step) if self._mode == ModeKeys.TRAIN else self._batch
-        if not self._cadence.is_look(done, self._stride):
-            return None
-        if self._request.updates and self._weights_of != done:
-            self._weights = run_context.session.run(dict(self._request.updates))
+        """Asks for the values."""
+        if self._request.updates and self._weights_of != run_context.count:
+            self._weights = run_context.fetch(dict(self._request.updates))
         return SessionRunArgs(self._fetches)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Hands the values on."""
-        if self._mode == ModeKeys.TRAIN:
-            self._global_step = run_context.global_step
-            self._batch = (self._global_step - self._first_step) // self._stride
-        else:
-            self._batch += 1
         if run_values.results is None:
             return
         step = Step(
-            self._values(run_values.results, run_context.session),
-            global_step=self._global_step,
-            batch=self._batch,
+            self._values(run_values.results, run_context),
+            global_step=self._step_of(run_context),
+            batch=run_context.batch,
             mode=self._mode,
             stop=run_context.request_stop,
         )
         self._hand_on(step)
         self._cadence.started()
-        self._timed_from = (self._batch, time.perf_counter())
+        self._timed_from = (run_context.batch, time.perf_counter())
+
+    def _step_of(self, run_context: Any) -> int:
+        """The global step; outside of training it stands still, and is read once."""
+        if self._mode == ModeKeys.TRAIN:
+            return int(run_context.count)
+        if self._known_step is None:
+            self._known_step = int(run_context.fetch(self._step_counter))
+        return self._known_step
 
     def end(self, session: Any) -> None:
         """Lets TensorBoard see what was written."""
         if self._to == "tensorboard":
             events.writer(self._directory).flush()
 
-    def _values(self, fetched: Mapping[str, Any], session: Any) -> dict[str, Any]:
+    def _values(self, fetched: Mapping[str, Any], run_context: Any) -> dict[str, Any]:
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
-        self._weights, self._weights_of = {key: fetched[key] for key in changes}, self._global_step
-        late = session.run(dict(self._request.late)) if self._request.late else {}
-        return self._request.values({**fetched, **changes, **late, **self._timing(fetched)})
+        self._weights, self._weights_of = {key: fetched[key] for key in changes}, run_context.count
+        late = run_context.fetch(dict(self._request.late)) if self._request.late else {}
+        return self._request.values({**fetched, **changes, **late, **self._timing(fetched, run_context.batch)})
 
-    def _timing(self, fetched: Mapping[str, Any]) -> dict[str, float]:
-        steps = max(self._batch - self._timed_from[0], 1)
+    def _timing(self, fetched: Mapping[str, Any], batch: int) -> dict[str, float]:
+        steps = max(batch - self._timed_from[0], 1)
         seconds = max(time.perf_counter() - self._timed_from[1], 1e-9)
         measured = {"timing/step": seconds / steps}
         if _BATCH_SIZE in fetched:

@@ -1,4 +1,4 @@
-"""The copy of a training step that runs inside a loop: graph surgery on `NodeDef`s.
+"""The copy of a step that runs inside a loop: graph surgery on `NodeDef`s.
 
 Takes the ops that a step runs; gives a `StepCopy`, to which the loop's own nodes are added, and which is then imported
 into the same graph in one go. What lasts between steps (variables, iterators, tables, placeholders, big constants)
@@ -10,7 +10,7 @@ executor runs directly, whichever style of control flow the program uses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -24,12 +24,18 @@ _MOST_BYTES_COPIED = 4096
 
 
 class StepCopy:
-    """A graph in the making: the copied step, and the nodes of the loop around it."""
+    """A graph in the making: the copied step, and the nodes of the loop around it.
+
+    Args:
+        graph: the graph of the step, which gets the copy too.
+        targets: ops and tensors; all that they depend on is the step.
+    """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
-    def __init__(self, graph: tf.Graph, inside: Sequence[tf.Operation], outside: Sequence[tf.Operation]) -> None:
+    def __init__(self, graph: tf.Graph, targets: Sequence[Any]) -> None:
+        inside, outside = step_ops(targets)
         self._graph = graph
         self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
         self._copied = frozenset(op.name for op in inside)
@@ -94,35 +100,43 @@ class StepCopy:
         op = op.op if isinstance(op, tf.Tensor) else op
         return self.name(self.PIVOT if op.name in self._outside else _STEP + op.name)
 
-    def loop_variable(self, name: str, inside: str, dtype: Any) -> str:
+    def last_value(self, name: str, inside: str, dtype: Any) -> str:
         """Adds a variable of the loop that holds the node `inside` of the last step; returns its output at the end."""
-        first = self.enter(self._nothing_of(dtype), constant=False, name=f"{name}/first")
-        merge = self.node(f"{name}/merge", "Merge", [first, self.name(f"{name}/next")], T=dtype, N=2)
-        switch = self.node(f"{name}/switch", "Switch", [merge, self.name(self.CONDITION)], T=dtype)
-        self.node(f"{name}/next", "NextIteration", [inside], T=dtype)
-        return f"{self.node(f'{name}/exit', 'Exit', [switch], T=dtype)}:0"
+        return self._variable(name, self._nothing_of(dtype), lambda before: inside)
 
-    def list_of_all(self, name: str, empty: Any, tensor: Any) -> str:
+    def all_values(self, name: str, empty: Any, tensor: Any, saved: Any) -> str:
         """Adds a list that gets a tensor of the model from every step; returns its output at the end.
 
         Args:
             name: for its nodes.
             empty: the list to start from, outside of the loop.
             tensor: the tensor.
+            saved: a resource that keeps the list also where a later step fails.
         """
-        kind = tf.variant
-        first = self.enter(empty, constant=False, name=f"{name}/first")
-        merge = self.node(f"{name}/merge", "Merge", [first, self.name(f"{name}/next")], T=kind, N=2)
-        switch = self.node(f"{name}/switch", "Switch", [merge, self.name(self.CONDITION)], T=kind)
-        inputs = [f"{switch}:1", self.copied(tensor)]
-        longer = self.node(f"{name}/longer", "TensorListPushBack", inputs, element_dtype=tensor.dtype)
-        self.node(f"{name}/next", "NextIteration", [longer], T=kind)
-        return f"{self.node(f'{name}/exit', 'Exit', [switch], T=kind)}:0"
 
-    def add_to(self, graph: tf.Graph, wanted: Sequence[str]) -> list[Any]:
+        def longer(before: str) -> str:
+            pushed = self.node(
+                f"{name}/longer", "TensorListPushBack", [before, self.copied(tensor)], element_dtype=tensor.dtype
+            )
+            kept = self.node(f"{name}/keep", "AssignVariableOp", [self.enter(saved), pushed], dtype=tf.variant)
+            return self.node(f"{name}/kept", "Identity", [pushed, f"^{kept}"], T=tf.variant)
+
+        return self._variable(name, empty, longer)
+
+    def add_to_graph(self, wanted: Sequence[str]) -> list[Any]:
         """Imports all nodes into the graph; returns the tensors named in `wanted`."""
-        with graph.as_default():
+        with self._graph.as_default():
             return tf.compat.v1.import_graph_def(self._nodes, self._inputs, list(wanted), name="")
+
+    def _variable(self, name: str, first: Any, following: Callable[[str], str]) -> str:
+        """A variable of the loop: starts as the tensor `first`, and goes on with the node that `following` makes of its
+        value before the step."""
+        dtype = first.dtype
+        entered = self.enter(first, constant=False, name=f"{name}/first")
+        merge = self.node(f"{name}/merge", "Merge", [entered, self.name(f"{name}/next")], T=dtype, N=2)
+        switch = self.node(f"{name}/switch", "Switch", [merge, self.name(self.CONDITION)], T=dtype)
+        self.node(f"{name}/next", "NextIteration", [following(f"{switch}:1")], T=dtype)
+        return f"{self.node(f'{name}/exit', 'Exit', [switch], T=dtype)}:0"
 
     def _add_op(self, op: tf.Operation) -> None:
         """Adds the copy of an op of the model."""
@@ -139,9 +153,10 @@ class StepCopy:
                 copy.input.append(self._inside(name, int(index or 0)))
             elif name not in self._outside:
                 copy.input.append(f"^{self.name(_STEP + name)}")
-        if not follows_the_loop:
+        if not follows_the_loop or op.op_def.is_stateful or has_functions(op):
             # What comes from outside is there also in the round that only finds that the loop is over: without this,
-            # that round would take a batch nobody trains on.
+            # that round would take a batch nobody trains on. And TensorFlow puts the body of a function in the place of
+            # its call: what in there needs nothing of the arguments (a random op of fixed size) waits for this too.
             copy.input.append(f"^{self.name(self.PIVOT)}")
         self._colocate(copy)
 
@@ -167,11 +182,6 @@ class StepCopy:
             copy.attr["_class"].list.s[:] = within
         else:
             del copy.attr["_class"]
-
-
-def copy_step(graph: tf.Graph, targets: Sequence[Any]) -> StepCopy:
-    """Copies all ops that `targets` (ops or tensors) depend on."""
-    return StepCopy(graph, *step_ops(targets))
 
 
 def step_ops(targets: Sequence[Any]) -> tuple[list[tf.Operation], list[tf.Operation]]:
@@ -203,6 +213,11 @@ def lasts_between_steps(op: tf.Operation) -> bool:
     if op.type == "Const":
         return op.outputs[0].dtype != tf.resource and op.node_def.ByteSize() > _MOST_BYTES_COPIED
     return all(tensor.dtype == tf.resource for tensor in op.outputs)
+
+
+def has_functions(op: tf.Operation) -> bool:
+    """Whether an op calls functions of the graph."""
+    return any(attribute.type in ("func", "list(func)") for attribute in op.op_def.attr)
 
 
 def _set_attribute(attribute: Any, value: Any) -> None:

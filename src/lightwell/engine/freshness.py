@@ -1,0 +1,188 @@
+"""May a session that has been used be used again? Only if nothing tells it from a new one.
+
+Takes a program just built; gives a digest of it, by which an open session of an equal program is found, or None where
+only a new session is fresh. The digest covers the graph (with the functions in it, whatever TensorFlow called them) and
+the content of the files that tables are filled from; arrays of the input are no part of it, they are given anew.
+
+What a session keeps from run to run, and what becomes of it:
+
+- local variables, metrics, tables, iterators: initialised anew for each run;
+- saved variables: loaded from the checkpoint, again if it changed; a step that writes one makes the session unfit;
+- generators of random ops, mutable tables, queues, whatever else has a state: make it unfit.
+
+So this asks of each op with a state whether it is known to be of the first kind, and of no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import _tf
+from lightwell.engine.fusible import functions_called, nodes_within
+from lightwell.engine.program import Program
+from lightwell.engine.step_copy import step_ops
+from lightwell.inputs.unpack import Inputs
+
+_Keys = tf.compat.v1.GraphKeys
+_READ_ONLY = frozenset(
+    "VarHandleOp ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp "
+    "LookupTableFindV2 LookupTableSizeV2 Assert Print PrintV2 IteratorGetNext IteratorV2 MakeIterator "
+    "PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case".split()
+)
+_WRITES = ("Assign", "Resource")  # AssignVariableOp, AssignAddVariableOp, ResourceScatterAdd, …
+_TABLES = frozenset("HashTableV2 InitializeTableV2 InitializeTableFromTextFileV2".split())
+# Pipelines are made anew with their iterator. These hold nothing beyond it: no generator, no cache, no caller's code.
+_DATASETS = frozenset(
+    f"{name}Dataset{version}"
+    for name in "TensorSlice Tensor Range Batch PaddedBatch Repeat Take Skip Shard Zip Concatenate Prefetch Map "
+    "ParallelMap MapAndBatch Filter FlatMap Interleave ParallelInterleave TFRecord TextLine FixedLengthRecord "
+    "ParseExample Options Model Optimize Window Unbatch Rebatch DenseToSparseBatch GroupByWindow TakeWhile Scan "
+    "AssertCardinality AssertNext FinalizeDataset IgnoreErrors".split()
+    for version in ("", "V2", "V3", "V4")
+)
+
+
+def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None:
+    """What tells a program from others, and finds its like; None if a file of a table cannot be read.
+
+    Args:
+        graph: its graph, with all that observers added.
+        inputs: its input.
+        settings: whatever else makes a difference.
+    """
+    files = digest_of_files(graph)
+    if files is None:
+        return None
+    graph_def = graph.as_graph_def()
+    _forget_names(graph_def, set())
+    digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
+    for value in (inputs.features, inputs.labels):
+        digest.update(repr(_names_in(value)).encode())
+    digest.update(repr(settings).encode() + files)
+    return digest.digest()
+
+
+def digest_of_files(graph: tf.Graph) -> bytes | None:
+    """A digest of the files that the tables of a graph are filled from; None if one cannot be read."""
+    digest = hashlib.blake2b()
+    for path in _files_of_tables(graph):
+        try:
+            with tf.io.gfile.GFile(path, "rb") as file:
+                digest.update(file.read())
+        except tf.errors.OpError:
+            return None
+    return digest.digest()
+
+
+def input_restarts(graph: tf.Graph, inputs: Inputs) -> bool:
+    """Whether the input begins anew, just as at first, once its initialisers are run."""
+    source = list(inputs.initializers)
+    return bool(source) and all(_restarts(op, inputs) for op in _with_bodies(graph, [*source, *_tensors_in(inputs)]))
+
+
+def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
+    """Whether a session of a program that has been run is as good as a new one.
+
+    Args:
+        program: the program, with all that its observers added.
+        targets: all that a run of it computes.
+    """
+    graph, spec = program.graph, program.spec
+    if graph.get_collection(_Keys.QUEUE_RUNNERS) or spec.evaluation_hooks or spec.prediction_hooks:
+        return False
+    if not _is_plain(spec.scaffold) or graph.get_collection(_Keys.SAVERS) or graph.get_collection(_Keys.LOCAL_INIT_OP):
+        return False
+    values = program.evaluation.values.values() if program.evaluation is not None else ()
+    fetched = [graph.as_graph_element(value) for value in values]
+    first = [*program.inputs.initializers, *graph.get_collection(_Keys.TABLE_INITIALIZERS)]
+    first += [variable.initializer for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)]
+    local = {variable.op.name for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)}
+    saved = {variable.op.name for variable in graph.get_collection(_Keys.GLOBAL_VARIABLES)}
+    for op in _with_bodies(graph, [*targets, *fetched, *first]):
+        if _restarts(op, program.inputs):
+            continue
+        if isinstance(op, tf.Operation) and op.type.startswith(_WRITES) and _variable_of(op) in local:
+            continue
+        return False
+    handles = {op.name for op in step_ops([*targets, *fetched])[1] if op.type == "VarHandleOp"}
+    return handles <= local | saved
+
+
+def _is_plain(scaffold: Any) -> bool:
+    """Whether the scaffold is as TensorFlow makes it, with nothing of the program's own in it."""
+    names = "init_op ready_op ready_for_local_init_op local_init_op saver init_feed_dict init_fn".split()
+    return type(scaffold) is tf.compat.v1.train.Scaffold and all(getattr(scaffold, name) is None for name in names)
+
+
+def _restarts(op: Any, inputs: Any) -> bool:
+    """Whether an op, or the node of a function, has no state that a new session would not have too."""
+    kind = op.type if isinstance(op, tf.Operation) else op.op
+    if kind in _READ_ONLY or kind in _TABLES or kind in _DATASETS:
+        return True
+    if kind.startswith("Placeholder"):
+        return True
+    if isinstance(op, tf.Operation):
+        return not op.op_def.is_stateful and kind != "ReadFile"  # what it read is part of the session, once folded
+    return _tf.is_stateful(kind) is not True  # the name of a function: its body is looked at by itself
+
+
+def _with_bodies(graph: tf.Graph, targets: Sequence[Any]) -> Iterator[Any]:
+    """The ops behind `targets`, and the nodes of all functions that they call."""
+    inside, outside = step_ops(targets)
+    ops = [*inside, *outside]
+    called = {name for op in ops for name in functions_called(op.node_def)}
+    yield from ops
+    if called:
+        functions = {function.signature.name: function for function in graph.as_graph_def().library.function}
+        for name in called:
+            yield from nodes_within(functions, name)
+
+
+def _variable_of(op: tf.Operation) -> str:
+    return str(op.inputs[0].op.name) if op.inputs else ""
+
+
+def _tensors_in(inputs: Any) -> list[Any]:
+    leaves = tf.nest.flatten((inputs.features, inputs.labels), expand_composites=True)
+    return [leaf for leaf in leaves if isinstance(leaf, tf.Tensor)]
+
+
+def _names_in(value: Any) -> Any:
+    if value is None:
+        return None
+    return tf.nest.map_structure(
+        lambda leaf: [getattr(part, "name", repr(part)) for part in tf.nest.flatten(leaf, expand_composites=True)],
+        value,
+    )
+
+
+def _files_of_tables(graph: tf.Graph) -> list[str]:
+    names = [op.inputs[1] for op in graph.get_operations() if op.type == "InitializeTableFromTextFileV2"]
+    known = [tf.get_static_value(name) for name in names]
+    return [name.item().decode() if name is not None else "" for name in known]
+
+
+def _forget_names(graph_def: Any, arrays: set[str]) -> None:
+    """Replaces what counts up over a process: the names of functions, by their position, and the arrays' tokens."""
+    numbered = {function.signature.name: f"f{place}" for place, function in enumerate(graph_def.library.function)}
+    for function in graph_def.library.function:
+        function.signature.name = numbered[function.signature.name]
+        for node in function.node_def:
+            _rename(node, numbered)
+    for node in graph_def.node:
+        _rename(node, numbered)
+        if node.name in arrays:
+            node.attr["token"].s = b""
+
+
+def _rename(node: Any, numbered: dict[str, str]) -> None:
+    node.op = numbered.get(node.op, node.op)
+    for attribute in node.attr.values():
+        if attribute.HasField("func"):
+            attribute.func.name = numbered.get(attribute.func.name, attribute.func.name)
+        for function in attribute.list.func:
+            function.name = numbered.get(function.name, function.name)

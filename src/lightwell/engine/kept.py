@@ -1,0 +1,73 @@
+"""`Kept`: the values of every step that one call ran, cut apart again or left joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+_NO_LENGTHS = np.zeros(0, np.int64)
+
+
+class Kept:
+    """Values of some elements over the steps of a call.
+
+    Args:
+        joined: for each element, its values of all steps joined along the first dimension; numbers are stacked.
+        lengths: for each element, how long each step's part is; none for numbers.
+        steps: how many steps to take; None for as many as all elements have.
+    """
+
+    def __init__(self, joined: Sequence[Any], lengths: Sequence[Any], steps: int | None = None) -> None:
+        had = [len(own) if len(own) else np.shape(values)[0] for values, own in zip(joined, lengths, strict=True)]
+        self.steps = int(min([*had, *([] if steps is None else [steps])], default=0))
+        ends = [np.concatenate(([0], np.cumsum(own[: self.steps]))) if len(own) else None for own in lengths]
+        self._ends = ends
+        self._lengths = [own[: self.steps] for own in lengths]
+        self._joined = [
+            values[: (self.steps if end is None else end[-1])] for values, end in zip(joined, ends, strict=True)
+        ]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all elements are made of examples, and of the same number of them, step by step."""
+        if not self._lengths:
+            return False
+        first = self._lengths[0]
+        return len(first) > 0 and all(np.array_equal(first, own) for own in self._lengths)
+
+    @property
+    def bytes(self) -> int:
+        """How big it is."""
+        return sum(values.nbytes for values in self._joined)
+
+    def joined(self) -> Sequence[Any]:
+        """The values of all steps in one."""
+        return self._joined
+
+    def of_step(self, step: int) -> list[Any]:
+        """The values of one step."""
+        return [
+            values[step] if end is None else values[end[step] : end[step + 1]]
+            for values, end in zip(self._joined, self._ends, strict=True)
+        ]
+
+
+class KeptOfOne(Kept):
+    """The values of a single step, as they were fetched: of any shape and type."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.steps = 1
+        self._joined = list(values)
+
+    @property
+    def is_even(self) -> bool:
+        return False
+
+    @property
+    def bytes(self) -> int:
+        return 0
+
+    def of_step(self, step: int) -> list[Any]:
+        return list(self._joined)

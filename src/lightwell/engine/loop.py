@@ -1,0 +1,245 @@
+"""Fusing: the step of a `Program` becomes a loop in the same graph, so that one call runs many steps.
+
+Takes a task whose hooks have begun, in a graph that is not final yet; gives a `Loop`, handles to it. Adds ops under
+`FUSED_SCOPE` and changes nothing else: no variable in a collection, no op of the model.
+
+One loop serves all modes. It *runs* ops in each step; it *carries* numbers from step to step (steps done, loss, global
+step); of the last step it has what hooks look at, and of every step what is *kept*, such as predictions. What it
+carries and keeps stands in resources of its own rather than in loop variables alone: it is there also after a step that
+failed, by the end of the data for one. TensorFlow runs only what the fetches of a call need, so what is not fetched
+costs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.step_copy import HOST, StepCopy
+from lightwell.engine.task import Task
+from lightwell.errors import HookError
+from lightwell.hooks.plain_graph import FUSED_SCOPE
+
+_COUNT = tf.int64
+_FAR = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The values of one tensor over all steps of a call: joined along the first dimension, and how long each is.
+
+    Numbers are stacked, and have no lengths.
+    """
+
+    joined: Any
+    lengths: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Outlet:
+    """What can be fetched of a loop.
+
+    Attributes:
+        done: how many steps the call did.
+        carried: name of a carried tensor -> its value after the last of them.
+        every: name of a kept tensor -> its values of all of them.
+    """
+
+    done: Any
+    carried: dict[str, Any]
+    every: dict[str, Kept]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """The loop.
+
+    Attributes:
+        most: feed how many steps the call may run.
+        until: feed the count at which to come back.
+        prepare: an op to run once in a new session.
+        running: fetch of it what is wanted, and the loop runs.
+        saved: the same without running it: what the last call left.
+        last: name of a tensor or op -> its value in the last step; fetch it together with `running.done`.
+        feedable: names of the model's placeholders, which the loop reads as they are fed.
+    """
+
+    most: Any
+    until: Any
+    prepare: Any
+    running: Outlet
+    saved: Outlet
+    last: dict[str, Any]
+    feedable: frozenset[str]
+
+    def of_last_step(self, element: Any) -> Any:
+        """What to fetch for an element of the model.
+
+        Raises:
+            HookError: it was not announced.
+        """
+        if element.name not in self.last:
+            raise HookError(
+                f"A scheduled hook asked for {element.name!r}, which its looks_at() did not name. Steps are fused, and "
+                "what may be looked at must be known before the first step: return it from looks_at()."
+            )
+        found = self.last[element.name]
+        return found.op if isinstance(element, tf.Operation) else found
+
+
+def can_be_kept(element: Any) -> bool:
+    """Whether values of every step can be joined: a tensor whose steps differ in the first dimension at the most."""
+    if not isinstance(element, tf.Tensor) or element.dtype in (tf.variant, tf.resource):
+        return False
+    return element.shape.rank is not None and element.shape[1:].is_fully_defined()
+
+
+def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any]) -> Loop:
+    """Adds the loop to a graph, which must not be final.
+
+    Args:
+        graph: the graph of the task.
+        task: what each step does.
+        last: tensors and ops that may be looked at after a call's last step.
+        every: tensors whose values may be wanted of all steps; each `can_be_kept`.
+    """
+    carried = task.carried
+    known = {element.name for element in (*task.run, *carried)}
+    last = [element for element in last if element.name not in known]
+    with _around_the_loop(graph):
+        most = tf.compat.v1.placeholder_with_default(tf.constant(1, _COUNT), [], "most")
+        until = tf.compat.v1.placeholder_with_default(tf.constant(_FAR, _COUNT), [], "until")
+        done = _Number("done", _COUNT)
+        numbers = [_Number(f"carried_{place}", tensor.dtype) for place, tensor in enumerate(carried)]
+        lists = [_List(place, tensor) for place, tensor in enumerate(every)]
+        with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
+            start = tf.identity(tf.constant(0, _COUNT), name="start")
+    step = StepCopy(graph, [*task.run, *carried, *last, *every])
+    ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
+    ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
+    ends += [_add_last(step, place, element) for place, element in enumerate(last)]
+    ended, *outputs = step.add_to_graph(ends)
+    filled, lasts = outputs[: len(lists)], outputs[len(lists) :]
+    with _around_the_loop(graph):
+        with tf.control_dependencies([ended]):
+            running = Outlet(
+                done.read(),
+                {tensor.name: number.read() for tensor, number in zip(carried, numbers, strict=True)},
+                {one.tensor.name: one.joined(handle) for one, handle in zip(lists, filled, strict=True)},
+            )
+        saved = Outlet(
+            done.read(),
+            {tensor.name: number.read() for tensor, number in zip(carried, numbers, strict=True)},
+            {one.tensor.name: one.joined(one.saved()) for one in lists},
+        )
+        prepare = tf.group(*(number.assign(0) for number in (done, *numbers)), *(one.clear() for one in lists))
+    found = {element.name: _of_shape(value, element) for element, value in zip(last, lasts, strict=True)}
+    found |= {op.name: running.done for op in task.run} | running.carried
+    return Loop(most, until, prepare, running, saved, found, step.feedable)
+
+
+@contextlib.contextmanager
+def _around_the_loop(graph: tf.Graph) -> Iterator[None]:
+    with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
+        yield
+
+
+class _Number:
+    """A resource with one number that is in no collection: neither savers nor initialisers nor users shall meet it."""
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self.dtype = dtype
+        self.handle = tf.raw_ops.VarHandleOp(dtype=dtype, shape=[], shared_name=FUSED_SCOPE + name, name=f"kept_{name}")
+
+    def assign(self, value: Any) -> Any:
+        return tf.raw_ops.AssignVariableOp(resource=self.handle, value=tf.cast(value, self.dtype))
+
+    def read(self) -> Any:
+        return tf.raw_ops.ReadVariableOp(resource=self.handle, dtype=self.dtype)
+
+
+class _List:
+    """A list of the values of a tensor, one of each step, and a resource that has it also after a failure."""
+
+    def __init__(self, place: int, tensor: Any) -> None:
+        self.tensor = tensor
+        self.name = f"every_{place}"
+        shape = [-1, *tensor.shape[1:]] if tensor.shape.rank else []
+        self._kind = {"element_shape": tf.constant(shape, tf.int32), "element_dtype": tensor.dtype}
+        self.empty = tf.raw_ops.EmptyTensorList(**self._kind, max_num_elements=-1)
+        self.handle = tf.raw_ops.VarHandleOp(
+            dtype=tf.variant, shape=[], shared_name=FUSED_SCOPE + self.name, name=f"kept_{self.name}"
+        )
+
+    def clear(self) -> Any:
+        return tf.raw_ops.AssignVariableOp(resource=self.handle, value=self.empty)
+
+    def saved(self) -> Any:
+        return tf.raw_ops.ReadVariableOp(resource=self.handle, dtype=tf.variant)
+
+    def joined(self, values: Any) -> Kept:
+        nothing = tf.constant([], tf.int64)
+        if not self.tensor.shape.rank:
+            return Kept(tf.raw_ops.TensorListStack(input_handle=values, **self._kind), nothing)
+        joined = tf.raw_ops.TensorListConcatV2(input_handle=values, **self._kind, leading_dims=nothing)
+        return Kept(joined.tensor, joined.lengths)
+
+
+def _add_loop(
+    step: StepCopy, task: Task, start: Any, most: Any, until: Any, done: _Number, carried: Sequence[tuple[Any, _Number]]
+) -> str:
+    """Adds the counter, the decision to go on, and the record of progress; returns the output that ends the loop."""
+    most_inside = step.enter(most)
+    counter = step.node("counter", "Merge", [step.enter(start, constant=False), step.name("next")], T=_COUNT, N=2)
+    step.node(step.CONDITION, "LoopCond", [step.node("less", "Less", [counter, most_inside], T=_COUNT)])
+    switch = step.node("switch", "Switch", [counter, step.name(step.CONDITION)], T=_COUNT)
+    step.node(step.PIVOT, "Identity", [f"{switch}:1"], T=_COUNT)
+    end = step.node("exit", "Exit", [switch], T=_COUNT)
+
+    ran = [f"^{step.copied_op(op)}" for op in task.run]
+    recorded = [
+        step.node(
+            f"keep_{place}",
+            "AssignVariableOp",
+            [step.enter(number.handle), step.copied(tensor), *ran],
+            dtype=tensor.dtype,
+        )
+        for place, (tensor, number) in enumerate(carried)
+    ]
+    more = step.node("more", "AddV2", [step.name(step.PIVOT), step.constant("one", 1, _COUNT)], T=_COUNT)
+    first = [f"^{node}" for node in recorded] or ran  # the count says that the rest is there
+    counted = step.node("keep_done", "AssignVariableOp", [step.enter(done.handle), more, *first], dtype=_COUNT)
+    go_on = _going_on(step, task, until)
+    following = more if go_on is None else step.node("chosen", "SelectV2", [go_on, more, most_inside], T=_COUNT)
+    step.node("next", "NextIteration", [step.node("after", "Identity", [following, f"^{counted}"], T=_COUNT)], T=_COUNT)
+    return f"{end}:0"
+
+
+def _going_on(step: StepCopy, task: Task, until: Any) -> str | None:
+    """The node that says whether the step just done was not the last: of a count that is reached, or by a NaN."""
+    reasons = []
+    if task.loss is not None and task.loss.dtype.is_floating:
+        is_nan = step.node("is_nan", "IsNan", [step.copied(task.loss)], T=task.loss.dtype)
+        reasons.append(step.node("is_number", "LogicalNot", [is_nan]))
+    if task.count is not None:
+        reasons.append(step.node("is_below", "Less", [step.copied(task.count), step.enter(until)], T=_COUNT))
+    return step.node("go_on", "LogicalAnd", reasons) if len(reasons) == 2 else next(iter(reasons), None)
+
+
+def _add_last(step: StepCopy, place: int, element: Any) -> str:
+    """Adds the way out of the loop for a tensor, or for the news that an op has run."""
+    name = f"last_{place}"
+    if isinstance(element, tf.Tensor):
+        return step.last_value(name, step.copied(element), element.dtype)
+    ran = step.constant(f"{name}/ran", True, tf.bool, after=[step.copied_op(element)])
+    return step.last_value(name, ran, tf.bool)
+
+
+def _of_shape(value: Any, element: Any) -> Any:
+    if isinstance(element, tf.Tensor):
+        value.set_shape(element.shape)
+    return value

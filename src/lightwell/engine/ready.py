@@ -1,0 +1,155 @@
+"""Getting ready to run: what steps will be asked for is made known, and a session found or prepared that can give it.
+
+Takes a program with its task, and hooks that have begun; gives a `Ready`, whose session has yet to be started. The
+session may be one that is open already, of a program equal to this one: all is found in its graph by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.fetches import Fetches
+from lightwell.engine.freshness import digest_of, may_be_used_again
+from lightwell.engine.fusible import why_not_fused
+from lightwell.engine.loop import Loop, can_be_kept, fuse
+from lightwell.engine.order import read_before_writing
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan, finish_graph
+from lightwell.engine.sessions import Opened, Prepared, Sessions
+from lightwell.engine.step_copy import step_ops
+from lightwell.engine.task import Task
+from lightwell.hooks.chain import HookChain
+from lightwell.log import logger
+
+KEEP = "keep"
+Looks = Mapping[int, Fetches]
+"""By the id of each hook that has a schedule, all that it may look at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A run about to start. All elements are of the graph that the session runs.
+
+    Attributes:
+        opened: the session.
+        key: under which to keep the session afterwards; None to close it.
+        run: ops to run in each step.
+        carried: numbers that come with each step.
+        kept: the task's `keep`, under the key `KEEP`.
+        in_bulk: what has to be kept of every step, beside that, to tell hooks of it later.
+    """
+
+    opened: Opened
+    key: Hashable
+    run: list[Any]
+    carried: list[Any]
+    kept: Fetches
+    in_bulk: list[Any]
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The graph that the session runs."""
+        return self.opened.program.graph
+
+
+def make_ready(
+    program: Program,
+    task: Task,
+    hooks: HookChain,
+    plan: SessionPlan,
+    fuse_steps: Any,
+    sessions: Sessions | None,
+    prepared: Prepared,
+) -> Ready:
+    """Finds an open session for a run, or completes the program's graph for a new one. The graph must be the default.
+
+    Hooks that may be told of many steps at once are told that they will be, where the session has a loop for it.
+    """
+    looks = {key: Fetches(program.graph, {key: look}, hooks.find) for key, look in hooks.looks_at().items()}
+    in_bulk = {key: look for key, look in looks.items() if hooks.may_be_told_in_bulk(key) and _can_be_recorded(look)}
+    keepable = _elements(program, [part for part in (task.keep, task.may_keep) if part is not None])
+    targets = _each_once([*task.run, *task.carried, *keepable, *_elements_of(looks)])
+    opened, key = prepared.opened, prepared.key
+    if opened is None and sessions is not None and not plan.target and hooks.keep_to_context:
+        key = _key(program, targets, fuse_steps, plan, vouched=prepared.key)
+        opened = None if key is None or prepared.key is not None else sessions.take(key)
+    if opened is None:
+        if task.count is not None:
+            read_before_writing(targets)
+        every = [*keepable, *_bulk_elements(in_bulk, task)]
+        loop = _loop(program, task, hooks, plan, fuse_steps, targets, _elements_of(looks), every)
+        finish_graph(program)
+        opened = Opened(program, loop, prepared.seen)
+    return _in_session(opened, key, task, hooks, in_bulk)
+
+
+def _key(program: Program, targets: Sequence[Any], fuse_steps: Any, plan: SessionPlan, vouched: Hashable) -> Hashable:
+    """What finds a session of an equal program; None where only a new one is fresh."""
+    if plan.find_checkpoint() is None:  # initial weights are drawn anew each time
+        return None
+    if not may_be_used_again(program, targets):
+        return None
+    settings = (program.mode, fuse_steps, [target.name for target in targets])
+    return vouched if vouched is not None else digest_of(program.graph, program.inputs, settings)
+
+
+def _loop(
+    program: Program,
+    task: Task,
+    hooks: HookChain,
+    plan: SessionPlan,
+    fuse_steps: Any,
+    targets: Sequence[Any],
+    last: Sequence[Any],
+    every: Sequence[Any],
+) -> Loop | None:
+    reason = why_not_fused(program.graph, targets, hooks.unscheduled, plan.target, fuse_steps)
+    apart = next((element for element in every if not can_be_kept(element)), None)
+    if reason is None and apart is not None:
+        reason = f"{apart.name} may have another shape at each step"
+    if reason is None and not task.run and not any(op.type == "IteratorGetNext" for op in step_ops(targets)[0]):
+        reason = "the input is no dataset, and has no end"
+    if reason is not None:
+        logger.debug("Steps run one by one: %s.", reason)
+        return None
+    return fuse(program.graph, task, _each_once(last), _each_once(every))
+
+
+def _in_session(opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_bulk: Looks) -> Ready:
+    """All that a run will fetch, found in the graph of its session."""
+    graph = opened.program.graph
+
+    def found(elements: Sequence[Any]) -> list[Any]:
+        return [graph.as_graph_element(element.name) for element in elements]
+
+    kept = Fetches(graph, {} if task.keep is None else {KEEP: task.keep})
+    bulk: list[Any] = []
+    if opened.loop is not None:
+        hooks.tell_in_bulk(list(in_bulk))
+        known = {element.name for element in kept.elements}
+        bulk = [one for one in found(_each_once(_bulk_elements(in_bulk, task))) if one.name not in known]
+    return Ready(opened, key, found(task.run), found(task.carried), kept, bulk)
+
+
+def _can_be_recorded(look: Fetches) -> bool:
+    return not look.late and all(map(can_be_kept, look.elements))
+
+
+def _bulk_elements(in_bulk: Looks, task: Task) -> list[Any]:
+    return [*task.carried, *_elements_of(in_bulk)] if in_bulk else []
+
+
+def _elements(program: Program, structure: Any) -> list[Any]:
+    return Fetches(program.graph, {KEEP: structure}).elements
+
+
+def _elements_of(looks: Looks) -> list[Any]:
+    return [element for look in looks.values() for element in look.elements]
+
+
+def _each_once(elements: Sequence[Any]) -> list[Any]:
+    return list({element.name: element for element in elements}.values())

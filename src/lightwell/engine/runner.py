@@ -1,0 +1,291 @@
+"""The runner: takes the steps of a program, in every mode, with hooks around those that somebody looks at.
+
+`start()`, then `advance()` until `should_stop`, then `finish(error)`. Train, evaluate and predict are this with another
+task, other hooks, and another use of what is kept of the steps. Steps run one by one, or, up to the next one that a
+hook must see, many in a call; hooks are called at the same steps and told the same either way.
+
+Nothing stays entered between two calls, so that a generator can hand control back to the user's eager code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.fetches import Fetches
+from lightwell.engine.kept import Kept
+from lightwell.engine.pace import Pace
+from lightwell.engine.program import Program
+from lightwell.engine.ready import KEEP, Ready, make_ready
+from lightwell.engine.session import SessionPlan
+from lightwell.engine.sessions import Opened, Prepared, Sessions
+from lightwell.engine.steps import LOST_SESSION, Steps
+from lightwell.engine.task import Task
+from lightwell.hooks.base import SessionRunArgs
+from lightwell.hooks.chain import HookChain, Request
+from lightwell.hooks.context import ModelView, RunContext
+from lightwell.hooks.tensorflow_hooks import scheduled
+from lightwell.log import logger
+
+END_OF_INPUT = (tf.errors.OutOfRangeError, StopIteration)
+_LOST = (
+    "An error was raised%s. This may be due to a preemption in a connected worker or parameter server. The current "
+    "session will be closed and a new session will be created. Error: %s"
+)
+
+
+class Runner:
+    """Runs the steps of one program.
+
+    Args:
+        program: the program.
+        task: what each step does.
+        hooks: who looks on, in order.
+        plan: how to open a session.
+        fuse_steps: `RunConfig.fuse_steps`.
+        sessions: where sessions wait to be used again; None for a new one each time.
+        prepared: a session of this program that is open already, or under what to keep one.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        task: Task,
+        hooks: Sequence[Any],
+        plan: SessionPlan,
+        fuse_steps: Any,
+        *,
+        sessions: Sessions | None = None,
+        prepared: Prepared | None = None,
+    ) -> None:
+        adapted = [scheduled(hook, task.loss) for hook in hooks]
+        self._is_fusible = not HookChain(adapted).unscheduled and fuse_steps not in (False, None)
+        self._hooks = HookChain(adapted if self._is_fusible else hooks, program.find)
+        self._program, self._task, self._plan, self._fuse_steps = program, task, plan, fuse_steps
+        self._sessions, self._prepared = sessions, prepared or Prepared(program)
+        self._ready: Ready | None = None
+        self._generation = sessions.generation if sessions is not None else 0
+        self._view = ModelView(
+            program.mode, program.inputs.features, program.inputs.labels, program.spec, program.layers.by_name()
+        )
+        self._args = SessionRunArgs(task.original)
+        self._coordinator: Any = None
+        self._queue_threads: list[Any] = []
+        self._stop_requested = False
+        self._failure: BaseException | None = None
+        self._stride = 1
+        self._count = self._batch = 0
+        self._loss: Any = None
+
+    @property
+    def session(self) -> Any:
+        """The open `tf.compat.v1.Session`, or None."""
+        return None if self._ready is None else self._ready.opened.session
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether a hook asked to stop, or the input's threads ended."""
+        return self._stop_requested or (self._coordinator is not None and self._coordinator.should_stop())
+
+    @property
+    def count(self) -> int:
+        """How far the run is: the global step in training, else the batches that were run."""
+        return self._count
+
+    @property
+    def loss(self) -> Any:
+        """The loss of the last step that ran, None before the first."""
+        return self._loss
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its session was opened for this run."""
+        return self._ready is not None and self._ready.opened.program.graph is self._program.graph
+
+    def start(self) -> None:
+        """Lets the hooks begin, finds or opens a session, and starts the input."""
+        with self._program.graph.as_default():
+            self._hooks.begin()
+            self._ready = make_ready(
+                self._program, self._task, self._hooks, self._plan, self._fuse_steps, self._sessions, self._prepared
+            )
+        with self._now.graph.as_default():
+            self._open()
+
+    def advance(self) -> Kept:
+        """Runs at least one step: up to the next one that a hook must see, or that one; gives what is kept of them.
+
+        Raises:
+            OutOfRangeError: the input is at its end.
+        """
+        self._raise_failure()
+        with self._now.graph.as_default():
+            return self._insisting(self._advance)
+
+    def run_to_end(self) -> None:
+        """Runs steps until a hook asks to stop, or the input ends."""
+        with contextlib.suppress(*END_OF_INPUT), self._now.graph.as_default():
+            while not self.should_stop:
+                self._insisting(self._advance)
+                self._raise_failure()
+
+    def fetch(self, fetches: Any) -> Any:
+        """Reads a structure of tensors that depend on no step, no hook looking on."""
+        found = Fetches(self._now.graph, {None: fetches})
+        with self._now.graph.as_default():
+            return found.read(self._now.opened.calls.run(found.elements))[None]
+
+    def kept_structure(self, values: Sequence[Any]) -> Any:
+        """The task's `keep`, with the values of its elements in place."""
+        return self._now.kept.read(values)[KEEP]
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Calls the hooks' `end`, unless there was an error, and closes the session or keeps it for the next run."""
+        try:
+            if error is None and self.session is not None:
+                with self._now.graph.as_default():
+                    self._hooks.end(self.session)
+        finally:
+            self._hooks.close()
+            is_sound = error is None or isinstance(error, GeneratorExit)
+            ready, self._ready = self._ready, None
+            opened = self._prepared.opened if ready is None else ready.opened
+            if ready is not None and is_sound and self._sessions is not None and ready.key is not None:
+                self._sessions.keep(ready.key, ready.opened, self._generation)
+            elif opened is not None:
+                self._close(opened)
+
+    # Opening and closing
+
+    @property
+    def _now(self) -> Ready:
+        if self._ready is None:
+            raise RuntimeError("A step was asked for before the run was started.")
+        return self._ready
+
+    def _open(self) -> None:
+        while True:
+            try:
+                self._now.opened.start(self._plan, self._prepared.inputs or self._program.inputs)
+                self._start_queues()
+                self._pace = Pace(self._fuse_steps)
+                self._steps = Steps(self._now, self._hooks.find)
+                self._batch = 0
+                self._count = 0 if self._task.count is None else int(self.fetch(self._program.global_step))
+                self._hooks.after_create_session(self.session, self._coordinator)
+            except LOST_SESSION as error:
+                logger.info(_LOST, " while a session was being created", error)
+                self._close(self._now.opened)
+            except BaseException:
+                self._close(self._now.opened)
+                raise
+            else:
+                return
+
+    def _start_queues(self) -> None:
+        self._coordinator = tf.train.Coordinator(clean_stop_exception_types=END_OF_INPUT)
+        if self._now.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
+            self._queue_threads = tf.compat.v1.train.start_queue_runners(self.session, coord=self._coordinator)
+
+    def _close(self, opened: Opened) -> None:
+        if self._coordinator is not None:
+            self._coordinator.request_stop()
+        opened.close()
+        if self._queue_threads:
+            self._coordinator.join(self._queue_threads, stop_grace_period_secs=10, ignore_live_threads=True)
+            self._queue_threads = []
+
+    def _insisting(self, act: Callable[[], Any]) -> Any:
+        """Does `act`; again in a new session as long as the session is lost."""
+        while True:
+            try:
+                return act()
+            except LOST_SESSION as error:
+                logger.info(_LOST, "", error)
+                self._close(self._now.opened)
+                self._open()
+
+    # Steps
+
+    def _raise_failure(self) -> None:
+        """A step failed after others of its call, which have been told of by now."""
+        if self._failure is not None and not self.should_stop:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    def _advance(self) -> Kept:
+        if self._steps.can_be_many:
+            quiet_until = self._hooks.next_look(self._count) - max(self._stride, 1)
+            if quiet_until > self._count:
+                return self._quiet_steps(quiet_until)
+        return self._look_step()
+
+    def _look_step(self) -> Kept:
+        """Runs one step with the hooks that are due around it."""
+        context = self._context(self._count, self._batch + 1)
+        request = self._hooks.before_run(context)
+        ran, results, metadata = self._steps.one(request.asked, request.feeds, request.options)
+        self._told(context, ran.carried)
+        self._hooks.after_run(context, request, results, metadata)
+        self._hooks.passed(1, seen_by=request.due)
+        # Only a step that all hooks saw through counts: a lost session repeats it.
+        self._moved(context, 1)
+        return ran.kept
+
+    def _quiet_steps(self, until: int) -> Kept:
+        """Runs steps that nobody waits for, up to the count `until`, a NaN, or the end of the call's time."""
+        before = self._count
+        most = self._pace.steps(self._hooks.next_look_seconds())
+        if self._task.count is None:
+            most = min(most, until - before)
+        elif not self._stride:  # the counter cannot tell the loop when to come back
+            most = 1
+        started = time.perf_counter()
+        ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
+        if not ran.steps and ran.failure is not None:
+            raise ran.failure
+        self._failure = ran.failure
+        self._pace.took(ran.steps, time.perf_counter() - started, ran.kept.bytes)
+        context = self._context(before, self._batch + ran.steps)
+        self._told(context, ran.carried, ran.steps)
+        self._hooks.passed(ran.steps)
+        self._tell_in_bulk(before, ran.recorded)
+        if context.loss_value is not None and math.isnan(context.loss_value):
+            self._hooks.after_run(context, Request(), {}, tf.compat.v1.RunMetadata())
+        self._moved(context, ran.steps)
+        return ran.kept
+
+    def _tell_in_bulk(self, count: int, recorded: Sequence[Mapping[str, Any]]) -> None:
+        """Tells the hooks that only record of steps that have run, one by one."""
+        for place, values in enumerate(recorded):
+            context = self._context(count, self._batch + place + 1)
+            request = self._hooks.before_run(context, in_bulk=True)
+            self._told(context, [values[tensor.name] for tensor in self._now.carried])
+            fetches = Fetches(self._now.graph, request.asked, self._hooks.find)
+            results = fetches.read([values[element.name] for element in fetches.elements])
+            self._hooks.after_run(context, request, results, tf.compat.v1.RunMetadata(), show_nan=False)
+            self._stop_requested = self._stop_requested or context.stop_requested
+            count = context.count
+
+    def _context(self, count: int, batch: int) -> RunContext:
+        return RunContext(self._args, self.session, self._view, count, batch, self.fetch)
+
+    def _told(self, context: RunContext, carried: Sequence[Any], steps: int = 1) -> None:
+        """Writes into the context what a step, or the last of several, came to."""
+        found = iter(carried)
+        if self._task.loss is not None:
+            context.loss_value = next(found)
+        context.count = int(next(found)) if self._task.count is not None else context.count_before + steps
+
+    def _moved(self, context: RunContext, steps: int) -> None:
+        self._loss = context.loss_value
+        self._stop_requested = self._stop_requested or context.stop_requested
+        self._count = context.count
+        self._batch += steps
+        self._stride = (context.count - context.count_before) // steps
+        self._hooks.count_moves_by(self._stride)

@@ -1,0 +1,161 @@
+"""Open sessions of one Estimator: fresh, or kept from an earlier call whose program was the same.
+
+Owns `Opened`, a session with its loop and its prepared calls, and `Sessions`, where those wait that may be used again.
+One in use is nobody else's, so interleaved calls never share one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.calls import Calls
+from lightwell.engine.freshness import digest_of_files
+from lightwell.engine.loop import Loop
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
+from lightwell.inputs.unpack import Inputs
+
+_MOST_KEPT = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A program that is about to be run, and the session of it that is open already, if there is one.
+
+    Attributes:
+        program: the program.
+        inputs: the input of the coming run; None for the program's own.
+        seen: what reads values of the program by path, made before its graph was final.
+        opened: the open session.
+        key: under which to keep the session where the user vouches for the model; None finds out by the graph.
+    """
+
+    program: Program
+    inputs: Inputs | None = None
+    seen: Any = None
+    opened: Opened | None = None
+    key: Hashable = None
+
+
+class Opened:
+    """A session of a program.
+
+    Attributes:
+        program: the program whose graph it runs.
+        loop: many steps in one call, where that can be.
+        seen: what reads values of the program by path, made before its graph was final.
+        session: the `tf.compat.v1.Session`, once it is started.
+        calls: runs elements in it.
+        files: the files that its tables were filled from, as a digest.
+    """
+
+    calls: Calls
+
+    def __init__(self, program: Program, loop: Loop | None, seen: Any = None) -> None:
+        self.program = program
+        self.loop = loop
+        self.seen = seen
+        self.session: Any = None
+        self.files: bytes | None = None
+        self._loaded: Any = None
+
+    def start(self, plan: SessionPlan, inputs: Inputs) -> None:
+        """Makes it ready for a run: the weights that are newest, all other state fresh, the input from its beginning.
+
+        The program's graph must be the default one.
+
+        Args:
+            plan: how to open it.
+            inputs: the input of this run, of an equal graph: its arrays are used.
+        """
+        checkpoint = plan.find_checkpoint()
+        version = version_of(checkpoint)
+        if self.session is None:
+            self.session = open_session(self.program, plan, with_inputs=False)
+            self.calls = Calls(self.session)
+            self.files = digest_of_files(self.program.graph)
+            if self.loop is not None:
+                self.session.run(self.loop.prepare)
+        else:
+            is_loaded = checkpoint is not None and version == self._loaded
+            reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
+        self._loaded = version
+        own = self.program.inputs
+        feeds = [(tensor, array) for (tensor, _), (_, array) in zip(own.feeds, inputs.feeds, strict=True)]
+        start_inputs(self.session, dataclasses.replace(own, feeds=tuple(feeds)))
+
+    def close(self) -> None:
+        """Frees the session."""
+        session, self.session = self.session, None
+        if session is not None:
+            session.close()
+
+
+class Sessions:
+    """The sessions of one Estimator that wait for the next call."""
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[Hashable, Opened] = OrderedDict()
+        self._lock = threading.Lock()
+        self._generation = 0
+
+    @property
+    def generation(self) -> int:
+        """How often all were closed: one taken before must not be kept after."""
+        return self._generation
+
+    def take(self, key: Hashable) -> Opened | None:
+        """The idle session under `key`; it is the caller's until kept again."""
+        with self._lock:
+            return self._idle.pop(key, None)
+
+    def keep(self, key: Hashable, opened: Opened, generation: int) -> None:
+        """Keeps a session for the next call; the one unused for longest makes room.
+
+        Args:
+            key: what finds it again.
+            opened: the session.
+            generation: that of when it was taken; if all have been closed since, this one is closed too.
+        """
+        with self._lock:
+            if generation != self._generation:
+                surplus = [opened]
+            else:
+                surplus = [self._idle.pop(key)] if key in self._idle else []
+                self._idle[key] = opened
+                while len(self._idle) > _MOST_KEPT:
+                    surplus.append(self._idle.popitem(last=False)[1])
+        for old in surplus:
+            old.close()
+
+    def close(self) -> None:
+        """Frees all sessions: those that wait now, those in use once they are done."""
+        with self._lock:
+            idle, self._idle = list(self._idle.values()), OrderedDict()
+            self._generation += 1
+        for opened in idle:
+            opened.close()
+
+    def __deepcopy__(self, memo: Any) -> Sessions:
+        return Sessions()  # a copy of an Estimator opens its own
+
+    def __reduce__(self) -> Any:
+        return (Sessions, ())
+
+
+def version_of(checkpoint: str | None) -> Any:
+    """What tells one checkpoint from another, also from one written anew under the same name."""
+    if checkpoint is None:
+        return None
+    with contextlib.suppress(tf.errors.OpError):
+        stat = tf.io.gfile.stat(checkpoint + ".index")
+        return checkpoint, stat.mtime_nsec, stat.length
+    return checkpoint

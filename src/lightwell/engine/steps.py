@@ -1,0 +1,190 @@
+"""`Steps`: how the steps of a run are issued, one with what hooks ask of it, or many in a call that nobody looks at.
+
+Takes a `Ready` whose session is open; gives a `Ran` for each call. Knows of no hook and keeps no count.
+
+A run goes one of two ways, decided before its first step and kept to the end, because the ops of a step hold state of
+their own (the generators of random ops), which must advance in one place: all steps run in the loop, also single ones,
+or all run as the model built them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.engine.fetches import Fetches, key_of
+from lightwell.engine.kept import Kept, KeptOfOne
+from lightwell.engine.loop import Loop, Outlet
+from lightwell.engine.ready import Ready
+from lightwell.errors import HookError
+
+LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
+_MOST_PREPARED = 64
+_FAR = 2**62  # a count that no run reaches
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """What a call came to.
+
+    Attributes:
+        steps: how many steps it did.
+        carried: the numbers that come with each step, of the last of them.
+        kept: what the task keeps of each.
+        recorded: by name, what hooks are told of later, step by step.
+        failure: what ended the call, after these steps.
+    """
+
+    steps: int
+    carried: Sequence[Any]
+    kept: Kept
+    recorded: Sequence[Mapping[str, Any]] = ()
+    failure: tf.errors.OpError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What hooks ask of a step, and all that is fetched for one that they look at."""
+
+    fetches: Fetches
+    elements: list[Any]
+
+
+class Steps:
+    """Issues steps.
+
+    Args:
+        ready: what was made ready.
+        find: what a name means that somebody asked for.
+    """
+
+    def __init__(self, ready: Ready, find: Callable[[Any, str], Any]) -> None:
+        self._ready = ready
+        self._loop = ready.opened.loop
+        self._find = find
+        self._looks: dict[Hashable, _Look] = {}
+        self._last_look: _Look | None = None
+        self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
+
+    @property
+    def can_be_many(self) -> bool:
+        """Whether a call may have more than one step."""
+        return self._loop is not None
+
+    def one(
+        self, asked: Mapping[int, Any], feeds: Mapping[Any, Any], options: Any
+    ) -> tuple[Ran, Mapping[int, Any], Any]:
+        """Runs one step; gives what it came to, what was asked for, and the `RunMetadata`."""
+        look, calls = self._look_for(asked), self._ready.opened.calls
+        metadata = self._no_metadata
+        if feeds or options is not None:
+            metadata = tf.compat.v1.RunMetadata()
+            values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
+        else:
+            values = calls.run(look.elements)  # a loop that is not fed runs one step
+        carried, rest = self._cut(values, len(self._ready.carried))
+        if self._loop is None:
+            kept_values, rest = self._cut(rest, len(self._ready.kept.elements))
+            kept: Kept = KeptOfOne(kept_values)
+        else:
+            pairs, rest = self._cut(rest, 2 * len(self._ready.kept.elements))
+            kept = Kept(pairs[::2], pairs[1::2])
+        late = calls.run(look.fetches.late) if look.fetches.late else ()
+        asked_for = rest[len(self._driving()) :]
+        return Ran(1, carried, kept), look.fetches.read(asked_for, late), metadata
+
+    def many(self, most: int, until: int, record: bool) -> Ran:
+        """Runs at most so many steps, to the count `until`, a NaN, or the end of the input.
+
+        Args:
+            most: how many steps.
+            until: where to come back, if steps are counted.
+            record: whether hooks will be told of each of them.
+        """
+        loop, ready, calls = self._needed_loop(), self._ready, self._ready.opened.calls
+        elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
+        failure = None
+        try:
+            values = calls.run(
+                [*_outlet(loop.running, ready.carried, elements), loop.running.done],
+                (loop.most, loop.until),
+                (np.int64(most), np.int64(min(until, _FAR))),
+            )
+        except LOST_SESSION:
+            raise
+        except tf.errors.OpError as error:
+            failure = error  # the steps before the one that failed have happened
+            values = calls.run([*_outlet(loop.saved, ready.carried, elements), loop.saved.done])
+        return self._ran(values, elements, failure)
+
+    def _ran(self, values: Sequence[Any], elements: Sequence[Any], failure: tf.errors.OpError | None) -> Ran:
+        carried, rest = self._cut(values, len(self._ready.carried))
+        joined, lengths, done = rest[:-1:2], rest[1:-1:2], int(rest[-1])
+        if not self._ready.run and elements:  # a step is done when all that is kept of it is there
+            done = Kept(joined, lengths).steps
+        own = len(self._ready.kept.elements)
+        kept, recorded = Kept(joined[:own], lengths[:own], done), Kept(joined[own:], lengths[own:], done)
+        rows: list[Mapping[str, Any]] = []
+        if len(elements) > own:
+            names = [element.name for element in elements]
+            both = Kept(joined, lengths, done)
+            rows = [dict(zip(names, both.of_step(step), strict=True)) for step in range(recorded.steps)]
+        return Ran(done, carried, kept, rows, failure)
+
+    def _look_for(self, asked: Mapping[int, Any]) -> _Look:
+        """The fetches of a step that hooks ask something of; made once for each set."""
+        look = self._last_look
+        if look is not None and look.fetches.is_for(asked):
+            return look
+        key = key_of(asked)
+        look = self._looks.get(key)
+        if look is None:
+            fetches = Fetches(self._ready.graph, asked, self._find)
+            of_hooks = [one if self._loop is None else self._loop.of_last_step(one) for one in fetches.elements]
+            look = _Look(fetches, [*self._each_step(), *of_hooks])
+            if len(self._looks) >= _MOST_PREPARED:  # a hook that makes up new fetches each step
+                return look
+            self._looks[key] = look
+        self._last_look = look
+        return look
+
+    def _each_step(self) -> list[Any]:
+        """What every step fetches: what is carried, what is kept, and what makes it happen."""
+        ready = self._ready
+        if self._loop is None:
+            return [*ready.carried, *ready.kept.elements, *self._driving()]
+        return [*_outlet(self._loop.running, ready.carried, ready.kept.elements), *self._driving()]
+
+    def _driving(self) -> list[Any]:
+        return self._ready.run if self._loop is None else [self._loop.running.done]
+
+    def _allowed(self, feeds: Mapping[Any, Any]) -> dict[Any, Any]:
+        for key in feeds:
+            name = getattr(key, "name", key)
+            if self._loop is not None and name not in self._loop.feedable:
+                raise HookError(
+                    f"A scheduled hook feeds {name!r}. Steps are fused, and only placeholders can be fed; derive the "
+                    "hook from tf.compat.v1.train.SessionRunHook to feed any tensor."
+                )
+        return dict(feeds)
+
+    def _needed_loop(self) -> Loop:
+        if self._loop is None:
+            raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
+        return self._loop
+
+    @staticmethod
+    def _cut(values: Sequence[Any], width: int) -> tuple[Sequence[Any], Sequence[Any]]:
+        return values[:width], values[width:]
+
+
+def _outlet(outlet: Outlet, carried: Sequence[Any], elements: Sequence[Any]) -> list[Any]:
+    """What to fetch of a loop: what is carried, and of each kept element its values and their lengths."""
+    found = [outlet.carried[tensor.name] for tensor in carried]
+    for element in elements:
+        found += [outlet.every[element.name].joined, outlet.every[element.name].lengths]
+    return found

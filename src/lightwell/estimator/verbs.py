@@ -1,0 +1,217 @@
+"""The verbs of `Estimator`: train, evaluate, predict and the rest, over the line build -> open -> run.
+
+Takes checked arguments and a `Model`, all that an Estimator knows; gives results. It loads the engine and all that
+reads by path, which a program that defines a model, prints its help or builds an `input_fn` needs none of: `core`
+imports it with the first verb that is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lightwell.checkpoints.index import checked_path, newest_usable
+from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
+from lightwell.config import RunConfig
+from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
+from lightwell.engine.evaluate import evaluate as run_evaluation
+from lightwell.engine.evaluate import evaluation_hooks
+from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
+from lightwell.engine.predict import predict as run_prediction
+from lightwell.engine.predict import task_of_prediction, warn_if_endless
+from lightwell.engine.program import Program
+from lightwell.engine.runner import Runner
+from lightwell.engine.session import SessionPlan
+from lightwell.engine.sessions import Prepared, Sessions
+from lightwell.engine.task import task_of_evaluation
+from lightwell.engine.train import Goal, TrainOutcome
+from lightwell.engine.train import train as run_training
+from lightwell.errors import UsageError
+from lightwell.estimator.model_dir import ensure_writable, warn_untrained
+from lightwell.inputs.unpack import Inputs
+from lightwell.keys import ModeKeys
+from lightwell.sight.describe import Description, read_description, write_description
+from lightwell.sight.describe import describe as describe_program
+from lightwell.sight.fed_inputs import FedInputs, specs_from_description
+from lightwell.sight.finding import with_sight
+from lightwell.sight.over_data import EvalResult, TapOverData
+from lightwell.sight.predictor import Predictor
+from lightwell.sight.request import key_of
+from lightwell.sight.rows import RowTaps
+from lightwell.spec import EstimatorSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What an Estimator is: the functions and settings that every verb starts from.
+
+    Attributes:
+        model_fn: the model function.
+        params: handed to `model_fn` and `input_fn`.
+        config: how to run.
+        model_dir: where the model lives.
+        warm_start: where initial weights come from, if anywhere.
+        sessions: sessions that wait to be used again.
+    """
+
+    model_fn: Callable[..., Any]
+    params: Any
+    config: RunConfig
+    model_dir: str
+    warm_start: WarmStartSettings | None
+    sessions: Sessions
+
+    def recipe(self, mode: str, input_fn: Any, untrained: bool) -> Recipe:
+        """How to build a program of one mode; without a checkpoint, initial weights may come from elsewhere."""
+        settings = self.warm_start if untrained else None
+        start = None if settings is None else lambda: warm_start(settings)
+        return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start)
+
+    def plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
+        """How to open a session."""
+        return SessionPlan(find_checkpoint, target, self.config.session_config, exact)
+
+    def checkpoint_for(self, given: Any, doing: str) -> str | None:
+        """The checkpoint that was named, else the newest; None, after a loud warning, where there is none."""
+        if given:
+            return checked_path(given)
+        checkpoint = newest_usable(self.model_dir)
+        if checkpoint is None and self.warm_start is None:
+            warn_untrained(self.model_dir, doing)
+        return checkpoint
+
+
+def train(model: Model, input_fn: Any, goal: Goal, hooks: Sequence[Any], listeners: Sequence[Any]) -> TrainOutcome:
+    """Trains to a goal, starting from the newest checkpoint."""
+    _refuse_strategy("train", model.config.train_distribute)
+    ensure_writable(model.model_dir)
+    untrained = newest_usable(model.model_dir) is None
+    program = build(model.recipe(ModeKeys.TRAIN, input_fn, untrained))
+    spec = program.spec
+    write_description(program, model.model_dir)
+    return run_training(
+        with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),
+        goal=goal,
+        hooks=hooks,
+        listeners=listeners,
+        model_dir=model.model_dir,
+        config=model.config,
+        plan=model.plan(lambda: newest_usable(model.model_dir), model.config.master),
+    )
+
+
+def evaluate(
+    model: Model,
+    input_fn: Any,
+    steps: int | None,
+    hooks: Sequence[Any],
+    checkpoint_path: Any,
+    events_dir: str,
+    taps: Any,
+) -> dict[str, Any]:
+    """Evaluates a checkpoint; what taps saw comes with the result."""
+    _refuse_strategy("evaluate", model.config.eval_distribute)
+    checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
+    plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
+    recipe = model.recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None)
+    prepared = _prepared(
+        model, recipe, hooks, taps, lambda program: None if taps is None else TapOverData(program, taps)
+    )
+    program = with_sight(prepared.program, [*hooks, *prepared.program.spec.evaluation_hooks], events_dir)
+    tapped = [] if prepared.seen is None else [prepared.seen]
+    everybody, final = evaluation_hooks(program, [*hooks, *tapped], steps, lambda values: run.fetch(values))
+    run = Runner(
+        program,
+        task_of_evaluation(program),
+        everybody,
+        plan,
+        model.config.fuse_steps,
+        sessions=model.sessions,
+        prepared=prepared,
+    )
+    metrics = run_evaluation(run, program, final, events_dir, checkpoint)
+    return EvalResult(metrics, tapped[0].result()) if tapped else metrics
+
+
+def predict(
+    model: Model,
+    input_fn: Any,
+    predict_keys: Any,
+    hooks: Sequence[Any],
+    checkpoint_path: Any,
+    by_example: bool,
+    taps: Any,
+) -> Iterator[Any]:
+    """Yields predictions, with what is tapped beside them."""
+    checkpoint = model.checkpoint_for(checkpoint_path, "predict")
+    plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
+    recipe = model.recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None)
+    prepared = _prepared(model, recipe, hooks, taps, lambda program: None if taps is None else RowTaps(program, taps))
+    everybody = [*hooks, *prepared.program.spec.prediction_hooks]
+    program = with_sight(prepared.program, everybody, os.path.join(model.model_dir, "predict"))
+    row_taps: RowTaps | None = prepared.seen
+    task = task_of_prediction(program, predict_keys, None if row_taps is None else row_taps.fetches)
+    run = Runner(program, task, everybody, plan, model.config.fuse_steps, sessions=model.sessions, prepared=prepared)
+    yield from run_prediction(run, by_example, None if row_taps is None else row_taps.rows)
+
+
+def layer_output(model: Model, path: str, input_fn: Any, checkpoint: str) -> Any:
+    """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
+    rows = list(predict(model, input_fn, [], (), checkpoint, True, [path]))
+    keys = list(rows[0]) if rows else []
+    parts = [np.stack([row[key] for row in rows]) for key in keys]
+    return parts[0] if len(parts) == 1 else parts
+
+
+def describe(model: Model, input_fn: Any, mode: str) -> Description:
+    """What the model is made of in one mode."""
+    return describe_program(build(model.recipe(mode, input_fn, untrained=False)))
+
+
+def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
+    """A handle that holds a session open."""
+    if inputs is None:
+        inputs = specs_from_description(read_description(model.model_dir))
+    source = FedInputs(inputs, model.params, model.config)
+    checkpoint = model.checkpoint_for(checkpoint_path, "predict")
+    program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
+    newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(model.model_dir)
+    plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
+    return Predictor(program, source.feeds, plan)
+
+
+def call_bound_model_fn(model: Model, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+    """The model function with parameters bound."""
+    recipe = Recipe(model.model_fn, lambda: None, mode, model.params, config)
+    return call_model_fn(recipe, Inputs(features, labels))
+
+
+def _prepared(
+    model: Model, recipe: Recipe, hooks: Sequence[Any], taps: Any, attach: Callable[[Program], Any]
+) -> Prepared:
+    """A program to run, with taps attached; where the user vouches for `model_fn`, one that was built before."""
+    drafted = draft(recipe)
+    if recipe.mode == ModeKeys.PREDICT:
+        warn_if_endless(drafted)
+    key = None
+    if model.config.pure_model_fn and not hooks and input_restarts(drafted.graph, drafted.inputs):
+        key = digest_of(drafted.graph, drafted.inputs, (recipe.mode, key_of(taps)))
+        opened = None if key is None else model.sessions.take(key)
+        if opened is not None and opened.files == digest_of_files(opened.program.graph):
+            return Prepared(opened.program, drafted.inputs, opened.seen, opened, key)
+        if opened is not None:
+            opened.close()
+    program = finish(drafted)
+    return Prepared(program, program.inputs, attach(program), key=key)
+
+
+def _refuse_strategy(doing: str, strategy: Any) -> None:
+    if strategy is not None:
+        raise UsageError(
+            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
+            "support yet. Leave it out to run on one device."
+        )
