@@ -108,8 +108,9 @@ class Fetches:
         element = self._graph.as_graph_element(fetch)
         if isinstance(element, tf.Tensor) and element.dtype == tf.resource:
             # Of a variable's handle, the value is meant: `"global_step:0"` was one when programs were written.
-            value = next((op for op in element.consumers() if op.type == "ReadVariableOp"), None)
-            element = element if value is None else value.outputs[0]
+            own_read = f"{element.op.name}/Read/ReadVariableOp"
+            reads = {op.name: op.outputs[0] for op in element.consumers() if op.type == "ReadVariableOp"}
+            element = reads.get(own_read, element)
         return element
 
     def _read_mapping(self, who: Any, part: Mapping[Any, Any]) -> Read:

@@ -1,15 +1,17 @@
-"""One order for what a step leaves open: a variable is read before it is written.
+"""One order for what a step leaves open: which of a read and a write of the same variable comes first.
 
-A step may read a variable and assign it with nothing to say which comes first: a learning rate that follows the global
-step, beside the op that counts it. A session that runs such a step by itself reads first, in practice; the same step in
-a loop may not. What is open is settled here once, by edges in the graph, so that every way to run a step gives the same
-numbers. A read that depends on a write keeps its place.
+A step may read a variable and write it with nothing to say which comes first: a learning rate that follows the global
+step, beside the op that counts it. Run by itself, such a step comes out one way in practice; the same step in a loop
+may come out another way, or each time another. What is open is settled here once, by edges in the graph, as it comes
+out in single steps, so that every way to run a step gives the same numbers:
+
+- a write that waits for nothing but variables and constants happens at once, and open reads see it;
+- a write that waits for more, a batch or a gradient, comes after the open reads.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -18,34 +20,36 @@ from lightwell.engine.step_copy import step_ops
 
 _READS = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd"])
 _NEITHER = frozenset(["VariableShape", "VarIsInitializedOp", "DestroyResourceOp"])
+Sources = Mapping[str, Sequence[str]]
 
 
-def read_before_writing(targets: Sequence[object]) -> None:
-    """Adds the edges to the graph of `targets`, which must not be final.
+def settle_order(graph: tf.Graph, targets: Sequence[object]) -> None:
+    """Adds the edges to the graph, which must not be final.
 
     Args:
+        graph: the graph.
         targets: the ops and tensors of a step, those that hooks look at included.
     """
-    ops = step_ops(targets)[0]
-    reads, writes = _accesses(ops)
+    inside = {op.name for op in step_ops(targets)[0]}
+    ops = {op.name: op for op in graph.get_operations() if op.name in inside}  # in the order of their making
+    reads, writes = _accesses(ops.values())
     shared = [variable for variable in writes if variable in reads]
     if not shared:
         return
-    bits = {op.name: 1 << place for place, op in enumerate(op for variable in shared for op in reads[variable])}
-    written = {op.name for variable in shared for op in writes[variable]}
-    above, after = _reads_above(ops, bits, written)
+    sources = {name: [source for source in _sources(op) if source in ops] for name, op in ops.items()}
+    order = _order(ops, sources, {op.name for variable in shared for op in writes[variable]})
+    places = {name: place for place, name in enumerate(order)}
+    bits = {name: 1 << place for name, place in places.items() if ops[name].type in _READS or name in _names(writes)}
+    above = _above(order, sources, bits)
     for variable in shared:
-        for write in writes[variable]:
-            open_reads = [
-                read
-                for read in reads[variable]
-                if not above[write.name] & bits[read.name] and after[read.name] < after[write.name]
-            ]
-            if open_reads:
-                _tf.run_after(write, open_reads)
+        for read in reads[variable]:
+            for write in writes[variable]:
+                first, second = sorted((read, write), key=lambda op: places[op.name])
+                if not above[second.name] & bits[first.name]:
+                    _tf.run_after(second, [first])
 
 
-def _accesses(ops: Sequence[tf.Operation]) -> tuple[dict[str, list[tf.Operation]], dict[str, list[tf.Operation]]]:
+def _accesses(ops: Iterable[tf.Operation]) -> tuple[dict[str, list[tf.Operation]], dict[str, list[tf.Operation]]]:
     """By the name of each variable, the ops that read it, and those that write it."""
     reads: dict[str, list[tf.Operation]] = {}
     writes: dict[str, list[tf.Operation]] = {}
@@ -56,34 +60,8 @@ def _accesses(ops: Sequence[tf.Operation]) -> tuple[dict[str, list[tf.Operation]
     return reads, writes
 
 
-def _reads_above(
-    ops: Sequence[tf.Operation], bits: dict[str, int], written: set[str]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """For each op, the reads it depends on, as bits, and its place in an order in which writes come as late as they
-    can. Edges that agree with one order never close a circle."""
-    by_name = {op.name: op for op in ops}
-    sources = {op.name: {name for name in _sources(op) if name in by_name} for op in ops}
-    users: dict[str, list[str]] = {}
-    for name, needed in sources.items():
-        for source in needed:
-            users.setdefault(source, []).append(name)
-    places = {op.name: place for place, op in enumerate(ops)}
-    waiting = {name: len(needed) for name, needed in sources.items()}
-    ready = [(name in written, places[name], name) for name, count in waiting.items() if not count]
-    heapq.heapify(ready)
-    above: dict[str, int] = {}
-    after: dict[str, int] = {}
-    while ready:
-        _, _, name = heapq.heappop(ready)
-        mask = bits.get(name, 0)
-        for source in sources[name]:
-            mask |= above[source]
-        above[name], after[name] = mask, len(after)
-        for user in users.get(name, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, (user in written, places[user], user))
-    return above, after
+def _names(accesses: Mapping[str, Sequence[tf.Operation]]) -> set[str]:
+    return {op.name for ops in accesses.values() for op in ops}
 
 
 def _sources(op: tf.Operation) -> list[str]:
@@ -92,3 +70,48 @@ def _sources(op: tf.Operation) -> list[str]:
     if op.type in ("Merge", "RefMerge"):
         inputs = [source for source in inputs if source.type not in ("NextIteration", "RefNextIteration")]
     return [source.name for source in (*inputs, *op.control_inputs)]
+
+
+def _order(ops: Mapping[str, tf.Operation], sources: Sources, writes: set[str]) -> list[str]:
+    """All ops, each after what it waits for. Edges that agree with one order never close a circle."""
+    by_need = _after_sources(ops, sources)
+    waits: set[str] = set()  # for more than variables and constants
+    for name in by_need:
+        is_plain = not ops[name].op_def.is_stateful or ops[name].type in _READS
+        if (not is_plain and name not in writes) or any(one in waits or one in writes for one in sources[name]):
+            waits.add(name)
+    late = writes & waits
+    follows = set(late)
+    for name in by_need:
+        if any(one in follows for one in sources[name]):
+            follows.add(name)
+    # Of the writes that happen at once the one made last is first: its thread goes on while the others wait for one.
+    at_once = [name for name in reversed(ops) if name in writes - late]
+    return _after_sources([*at_once, *(name for name in ops if name not in follows), *ops], sources)
+
+
+def _after_sources(names: Iterable[str], sources: Sources) -> list[str]:
+    """The ops, and all that they wait for, each after what it waits for, else in the order given."""
+    found: dict[str, None] = {}
+    for name in names:
+        left = [(name, False)]
+        while left:
+            current, is_complete = left.pop()
+            if current in found:
+                continue
+            if is_complete:
+                found[current] = None
+                continue
+            left.append((current, True))
+            left += [(source, False) for source in sources[current] if source not in found]
+    return list(found)
+
+
+def _above(order: Sequence[str], sources: Sources, bits: Mapping[str, int]) -> dict[str, int]:
+    """For each op, the reads and writes that it waits for, and itself, as bits."""
+    above: dict[str, int] = {}
+    for name in order:
+        above[name] = bits.get(name, 0)
+        for source in sources[name]:
+            above[name] |= above[source]
+    return above

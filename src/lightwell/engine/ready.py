@@ -16,7 +16,7 @@ from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, may_be_used_again
 from lightwell.engine.fusible import why_not_fused
 from lightwell.engine.loop import Loop, can_be_kept, fuse
-from lightwell.engine.order import read_before_writing
+from lightwell.engine.order import settle_order
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph
 from lightwell.engine.sessions import Opened, Prepared, Sessions
@@ -79,7 +79,7 @@ def make_ready(
         opened = None if key is None or prepared.key is not None else sessions.take(key)
     if opened is None:
         if task.count is not None:
-            read_before_writing(targets)
+            settle_order(program.graph, targets)
         every = [*keepable, *_bulk_elements(in_bulk, task)]
         loop = _loop(program, task, hooks, plan, fuse_steps, targets, _elements_of(looks), every)
         finish_graph(program)

@@ -79,7 +79,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         """The step of the next checkpoint, on a cadence of steps."""
         if self._every_steps is None:
             return NEVER
-        return max(count + 1, self.after_stale(self._saved_step + int(self._every_steps)))
+        return max(count + 1, self._saved_step + int(self._every_steps))
 
     def next_look_seconds(self) -> float:
         """The time to the next checkpoint, on a cadence of seconds."""
@@ -101,8 +101,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Saves when the cadence says so."""
-        is_time = self._is_time(run_context.count_before + 1, run_context.count)
-        if is_time and self.save(run_context.session, run_context.count):
+        if self._is_time(run_context.count) and self.save(run_context.session, run_context.count):
             run_context.request_stop()
 
     def end(self, session: Any) -> None:
@@ -134,12 +133,11 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
                 wants_stop = True
         return wants_stop
 
-    def _is_time(self, expected: int, step: int) -> bool:
-        """Whether to save; a step that was expected from the counter before it and one that came must both say so."""
-        if self._saved_step in (expected, step):
+    def _is_time(self, step: int) -> bool:
+        if step == self._saved_step:
             return False
         if self._every_steps is not None:
-            return min(expected, step) >= self._saved_step + self._every_steps
+            return step >= self._saved_step + self._every_steps
         return self._every_secs is not None and time.time() >= self._saved_at + self._every_secs
 
     def _write(self, session: Any, step: int) -> None:
