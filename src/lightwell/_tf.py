@@ -97,21 +97,6 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
     operation._add_control_inputs([other for other in others if other is not operation])
 
 
-def prepared_call(
-    session: Any, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
-) -> Callable[..., Sequence[Any]]:
-    """A call of a session that is fed arrays, fetches tensors and runs operations, by name; what it needs is looked up
-    once.
-
-    `Session.make_callable` prepares less: it goes through the structure of its fetches on each call.
-    """
-    from tensorflow.core.protobuf import config_pb2
-
-    options = config_pb2.CallableOptions(feed=feeds, fetch=fetches, target=targets)
-    made: Callable[..., Sequence[Any]] = session._make_callable_from_options(options)
-    return made
-
-
 def is_stateful(op_type: str) -> bool | None:
     """Whether ops of a type hold or use state; None for a type that is none of TensorFlow's: a function's name.
 

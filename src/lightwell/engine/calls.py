@@ -12,8 +12,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
-
 _MOST_PREPARED = 64
 
 
@@ -43,27 +41,11 @@ class Calls:
         if found is None:
             if len(self._prepared) >= _MOST_PREPARED:  # somebody makes up new fetches for each call
                 return self._session.run(list(elements), dict(zip((one.name for one in fed), values, strict=True)))
-            found = self._prepared[key] = (self._prepare(elements, fed), list(elements))
+            with self._lock:
+                made = self._session.make_callable(list(elements), feed_list=list(fed) or None)
+            found = self._prepared[key] = (made, list(elements))
         return found[0](*values)
 
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""
         return self._session.run(list(elements), dict(feeds), options, metadata)
-
-    def _prepare(self, elements: Sequence[Any], fed: Sequence[Any]) -> Callable[..., Sequence[Any]]:
-        places: dict[str, int] = {}
-        for element in elements:
-            if isinstance(element, tf.Tensor):
-                places.setdefault(element.name, len(places))
-        targets = [element.name for element in elements if isinstance(element, tf.Operation)]
-        order = [places.get(element.name) for element in elements]
-        with self._lock:
-            run = _tf.prepared_call(self._session, [tensor.name for tensor in fed], list(places), targets)
-        if order == list(range(len(order))):
-            return run
-
-        def in_order(*values: Any) -> Sequence[Any]:
-            found = run(*values)
-            return [None if place is None else found[place] for place in order]
-
-        return in_order

@@ -86,7 +86,7 @@ def _order(ops: Mapping[str, tf.Operation], sources: Sources, writes: set[str]) 
         if any(one in follows for one in sources[name]):
             follows.add(name)
     # Of the writes that happen at once the one made last is first: its thread goes on while the others wait for one.
-    at_once = [name for name in reversed(ops) if name in writes - late]
+    at_once = [name for name in reversed(list(ops)) if name in writes - late]
     return _after_sources([*at_once, *(name for name in ops if name not in follows), *ops], sources)
 
 
