@@ -15,6 +15,7 @@ from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
+from lightwell.hooks.late import has_late, joined, with_step
 
 _FETCHABLE = (tf.Tensor, tf.Operation, tf.Variable)
 _DENSE = 8  # recording a step costs a fraction of stopping at one
@@ -23,11 +24,12 @@ _DENSE = 8  # recording a step costs a fraction of stopping at one
 class Request:
     """What one run shall fetch and feed on behalf of the hooks."""
 
-    __slots__ = ("asked", "due", "feeds", "options")
+    __slots__ = ("asked", "due", "feeds", "late", "options")
 
     def __init__(self) -> None:
         self.due: list[Any] = []
         self.asked: dict[int, Any] = {}  # by the id of the hook: hooks need be neither hashable nor unequal
+        self.late: dict[int, Any] = {}  # what those asked for that want something read once the step is over
         self.feeds: dict[Any, Any] = {}
         self.options: Any = None
 
@@ -166,8 +168,10 @@ class HookChain:
             due = [hook for hook in self._around_steps if _is_among(hook, due) or _sees_nan(hook)]
             self._quiet = (0, 0)
         options = self._no_options if request.options is None else request.options
+        # Before the first hook is told: what one does must not show in what another reads.
+        waited = {who: joined(asked, results[who], context.session.run) for who, asked in request.late.items()}
         for hook in due:
-            values = SessionRunValues(results.get(id(hook)), options, metadata)
+            values = SessionRunValues(waited.get(id(hook), results.get(id(hook))), options, metadata)
             self._call(hook, "after_run", context, values)
 
     def end(self, session: Any) -> None:
@@ -223,7 +227,10 @@ def _merge(request: Request, hook: Any, args: Any, find: Callable[[str, str], An
             "Wrap the fetches: tf.compat.v1.train.SessionRunArgs(fetches)."
         )
     if args.fetches is not None:
-        request.asked[id(hook)] = _found(args.fetches, hook, find)
+        found = _found(args.fetches, hook, find)
+        if has_late(found):
+            request.late[id(hook)], found = found, with_step(found)
+        request.asked[id(hook)] = found
     for key, value in (args.feed_dict or {}).items():
         if any(key is other for other in request.feeds):
             raise HookError(f"Same tensor is fed by two hooks: {key!r}; the second one is {type(hook).__name__}.")

@@ -10,39 +10,10 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from lightwell.sight.catalogue import SECTIONS
+
 # What people call a section, or a value that is its own section.
-_SLIPS = {
-    "activation": "layers",
-    "activations": "layers",
-    "collection": "collections",
-    "feature": "features",
-    "grad": "gradients",
-    "gradient": "gradients",
-    "grads": "gradients",
-    "input": "features",
-    "inputs": "features",
-    "label": "labels",
-    "layer": "layers",
-    "losses": "loss",
-    "lr": "learning_rate",
-    "learningrate": "learning_rate",
-    "metric": "metrics",
-    "optimizer": "slots",
-    "parameters": "weights",
-    "params": "weights",
-    "prediction": "predictions",
-    "slot": "slots",
-    "step": "global_step",
-    "steps": "global_step",
-    "target": "labels",
-    "targets": "labels",
-    "tensor": "tensors",
-    "update": "updates",
-    "variable": "weights",
-    "variables": "weights",
-    "vars": "weights",
-    "weight": "weights",
-}
+_SLIPS = {word: section.name for section in SECTIONS for word in section.also_called}
 _WEIGHT = re.compile(r"/(kernel|bias|gamma|beta|moving_\w+|embedding_weights|embeddings|recurrent_kernel|weights?)$")
 # How sure a guess is; the likeness of letters is at most 1.
 _EXACT, _SECTION_LEFT_OUT, _PART_LEFT_OUT, _BELOW, _OTHER_SECTION = 6.0, 5.0, 4.0, 3.0, 2.0

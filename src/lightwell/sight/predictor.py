@@ -110,5 +110,5 @@ class Predictor:
             predictions = {name: predictions[name] for name in predict_keys}
         if taps is None:
             return None, {"predictions": predictions}
-        request = make_request(self._program, as_list(taps), "predictor(taps=...)")
+        request = make_request(self._program, as_list(taps), "predictor(taps=...)", as_taps=True)
         return request, {"predictions": predictions, "taps": dict(request.fetches)}

@@ -20,6 +20,7 @@ from lightwell.sight.batch import batch_size
 from lightwell.sight.cadence import Cadence
 from lightwell.sight.reductions import Reduction
 from lightwell.sight.request import Request, make_request
+from lightwell.sight.sections.timing import TIMING
 from lightwell.sight.select import Selection
 from lightwell.sight.step import Step
 from lightwell.sight.to_tensorboard import write_values
@@ -95,9 +96,9 @@ class Watch(ScheduledHook):
         self._request = make_request(program, self._asked, self.name)
         self._mode, self._directory, self._stride = program.mode, directory, 1
         self._fetches = dict(self._request.fetches)
-        if any(item.entry.path == "timing/examples_per_second" for item in self._request.wanted):
+        if any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
-        is_timed = any(item.entry.section == "timing" for item in self._request.wanted)
+        is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
         needs_session = self._request.updates or self._request.late
         self.in_bulk = not (self._do or needs_session or is_timed or self._cadence.is_by_clock)
 
@@ -170,12 +171,8 @@ class Watch(ScheduledHook):
         return self._request.values({**fetched, **changes, **late, **self._timing(fetched)})
 
     def _timing(self, fetched: Mapping[str, Any]) -> dict[str, float]:
-        steps = max(self._batch - self._timed_from[0], 1)
-        seconds = max(time.perf_counter() - self._timed_from[1], 1e-9)
-        measured = {"timing/step": seconds / steps}
-        if _BATCH_SIZE in fetched:
-            measured["timing/examples_per_second"] = int(fetched[_BATCH_SIZE]) * steps / seconds
-        return measured
+        steps, seconds = self._batch - self._timed_from[0], time.perf_counter() - self._timed_from[1]
+        return TIMING.measured(steps, seconds, int(fetched[_BATCH_SIZE]) if _BATCH_SIZE in fetched else None)
 
     def _hand_on(self, step: Step) -> None:
         if self._to == "tensorboard":
