@@ -267,7 +267,7 @@ class Estimator:
         """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
         from lightwell.estimator import machinery
 
-        return machinery.LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
+        return machinery.LayersView(self._model_dir, self._trained_checkpoint, self.predict)
 
     @property
     def weights(self) -> machinery.WeightsView:
@@ -339,13 +339,6 @@ class Estimator:
         tapped = tap(run)
         program = machinery.with_sight(run, all_hooks, os.path.join(self._model_dir, "predict"))
         yield from machinery.predict(machinery.HookedSession(program, all_hooks, plan), program, **wanted, taps=tapped)
-
-    def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
-        """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
-        rows = list(self.predict(input_fn, predict_keys=[], checkpoint_path=checkpoint, taps=[path]))
-        keys = list(rows[0]) if rows else []
-        parts = [np.stack([row[key] for row in rows]) for key in keys]
-        return parts[0] if len(parts) == 1 else parts
 
     def _recipe(self, mode: str, input_fn: Any, untrained: bool | None = None) -> machinery.Recipe:
         from lightwell.estimator import machinery

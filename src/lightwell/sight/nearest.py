@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import Any
 
 from lightwell.sight.catalogue import SECTIONS
 
@@ -20,7 +21,7 @@ _EXACT, _SECTION_LEFT_OUT, _PART_LEFT_OUT, _BELOW, _OTHER_SECTION = 6.0, 5.0, 4.
 _LEAST_LIKENESS = 0.6
 
 
-def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bool = False) -> list[str]:
+def nearest_paths(wanted: Any, known: Iterable[str], most: int = 5, *, globs: bool = False) -> list[str]:
     """The known names that come nearest to `wanted`, best first.
 
     Args:
@@ -30,7 +31,7 @@ def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bo
         globs: whether a glob may be suggested for a name that is the start of several.
     """
     names = list(known)
-    if not wanted.strip():
+    if not isinstance(wanted, str) or not wanted.strip():  # a number in place of a name is like none
         return []
     meant = spellings(wanted)
     scored = [(max(_score(rank, spelling, name) for rank, spelling in enumerate(meant)), name) for name in names]

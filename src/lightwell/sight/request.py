@@ -6,7 +6,7 @@ by name. Everything a request needs is in the graph before the graph is final.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +67,8 @@ class Request:
 
 def as_list(taps: Any) -> list[Any]:
     """What a user gave for `taps`, one selection or several, as a list."""
-    return [taps] if isinstance(taps, str | Reduction | type) or callable(taps) else list(taps)
+    is_one = isinstance(taps, str | Reduction | type) or callable(taps) or not isinstance(taps, Iterable)
+    return [taps] if is_one else list(taps)
 
 
 def key_of(taps: Any) -> Any:
