@@ -18,7 +18,7 @@ from lightwell.keys import GLOBAL_STEP
 from lightwell.sight.batch import over_all
 from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
 from lightwell.sight.nearest import nearest_paths
-from lightwell.sight.on_disk import OnDisk
+from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names
 from lightwell.sight.sections.base import Section, is_glob
 from lightwell.sight.sections.layers import LAYERS
@@ -28,63 +28,66 @@ from lightwell.sight.show import columns, shape_text
 Array = np.ndarray[Any, Any]
 
 
+# What the values of a section are called, and where they are found.
+_CALLED: dict[Section, tuple[str, str]] = {
+    WEIGHTS: ("weight", "a weight: est.weights"),
+    SLOTS: ("optimizer state", "optimizer state: est.weights.slots"),
+}
+
+
 class WeightsView(Mapping[str, Array]):
     """All weights of a checkpoint by name; optimizer state is kept apart, in `.slots`.
 
     Args:
         checkpoint: which checkpoint; called anew on each access, so that the newest is seen.
-        slots: show the optimizer's state in place of the weights.
+        section: the kind of variable that is shown.
     """
 
-    def __init__(self, checkpoint: Callable[[], str], slots: bool = False) -> None:
+    def __init__(self, checkpoint: Callable[[], str], section: Section = WEIGHTS) -> None:
         self._checkpoint = checkpoint
-        self._of_slots = slots
+        self._section = section
 
     @property
     def slots(self) -> WeightsView:
         """The optimizer's state, by name: `dense/kernel/Adam`."""
-        return WeightsView(self._checkpoint, slots=True)
+        return WeightsView(self._checkpoint, SLOTS)
 
     def at(self, checkpoint: Any) -> WeightsView:
         """The same weights in another checkpoint, told by its path."""
         path = checked_path(checkpoint)
-        return WeightsView(lambda: path, self._of_slots)
+        return WeightsView(lambda: path, self._section)
 
     def __getitem__(self, name: str) -> Array:
-        section = SLOTS if self._of_slots else WEIGHTS
-        plain = name.removeprefix(f"{section}/") if isinstance(name, str) else name
-        found = section.meant_by(f"{section}/{plain}", {one.path: one for one in section.kept(self._on_disk())})
-        if len(found) != 1 or is_glob(str(plain)):
-            raise self._unknown(plain)
+        known = self._kept(self._section)
+        found = self._section.meant_by(f"{self._section}/{_plain(name, self._section)}", known)
+        if len(found) != 1 or is_glob(str(name)):
+            raise self._unknown(name)
         return variable_value(self._checkpoint(), found[0].variables[0])
 
     def __iter__(self) -> Iterator[str]:
-        on_disk = self._on_disk()
-        return iter(on_disk.slots if self._of_slots else on_disk.weights)
+        return (_plain(path, self._section) for path in self._kept(self._section))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._kept(self._section))
 
     def __repr__(self) -> str:
         shapes = open_checkpoint(self._checkpoint()).get_variable_to_shape_map()
-        nothing = "no optimizer state" if self._of_slots else "no weights"
+        nothing = f"no {self._section}"
         return columns([(name, shape_text(shapes[name])) for name in self]) if len(self) else nothing
 
-    def _on_disk(self) -> OnDisk:
-        return OnDisk(Description(), *split_names(open_checkpoint(self._checkpoint()).get_variable_to_shape_map()))
+    def _kept(self, section: Section) -> dict[str, Kept]:
+        names = split_names(open_checkpoint(self._checkpoint()).get_variable_to_shape_map())
+        return {one.path: one for one in section.kept(OnDisk(Description(), *names))}
 
     def _unknown(self, name: Any) -> PathError:
-        what, section, others, door = (
-            ("optimizer state", SLOTS, self._on_disk().weights, "a weight: est.weights")
-            if self._of_slots
-            else ("weight", WEIGHTS, self._on_disk().slots, "optimizer state: est.weights.slots")
-        )
-        plain = str(name).removeprefix("weights/").removeprefix("slots/")
-        if plain in others:
-            return PathError(f"{name!r} is {door}[{plain!r}].")
-        if plain == GLOBAL_STEP:
-            return PathError(f"{name!r} is the step counter: est.get_variable_value({plain!r}).")
-        return PathError(f"There is no {what} {name!r} in {self._checkpoint()}. {_instead(section, name, list(self))}")
+        for section, (_, found_at) in _CALLED.items():
+            plain = _plain(name, section)
+            if section is not self._section and f"{section}/{plain}" in self._kept(section):
+                return PathError(f"{name!r} is {found_at}[{plain!r}].")
+        if _plain(name, self._section) == GLOBAL_STEP:
+            return PathError(f"{name!r} is the step counter: est.get_variable_value({GLOBAL_STEP!r}).")
+        what, instead = _CALLED[self._section][0], _instead(self._section, name, list(self))
+        return PathError(f"There is no {what} {name!r} in {self._checkpoint()}. {instead}")
 
 
 class LayerView:
@@ -189,7 +192,7 @@ class LayersView(Mapping[str, LayerView]):
         self._predict = predict
 
     def __getitem__(self, name: str) -> LayerView:
-        plain = str(name).removeprefix(f"{LAYERS}/")
+        plain = _plain(name, LAYERS)
         layers = {layer.name: layer for layer in self._description().layers}
         base, _, call = plain.rpartition(":")
         if base in layers and call.isdecimal() and int(call) < layers[base].calls:
@@ -221,9 +224,14 @@ class LayersView(Mapping[str, LayerView]):
         return from_variables(reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map())
 
 
+def _plain(name: Any, section: Section) -> str:
+    """A name without its section, which may be written or not."""
+    return str(name).removeprefix(f"{section}/")
+
+
 def _instead(section: Section, name: Any, names: list[str]) -> str:
     """What there is in place of a name that is not there."""
     known = [f"{section}/{one}" for one in names]
-    close = nearest_paths(f"{section}/{name.removeprefix(f'{section}/')}", known) if isinstance(name, str) else []
-    close = [path.removeprefix(f"{section}/") for path in close]
+    close = nearest_paths(f"{section}/{_plain(name, section)}", known) if isinstance(name, str) else []
+    close = [_plain(path, section) for path in close]
     return f"The nearest are {close[:5]}." if close else f"It has {names[:10]}{' …' if len(names) > 10 else ''}."
