@@ -28,6 +28,8 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
     Attributes:
         global_step: in training, the step counter; in `after_run` it counts the step that just ran.
         loss_value: in training, in `after_run`, the loss of the step that just ran.
+        nan_is_expected: in training, set in `after_run` by a hook that stops the run because of a NaN it saw, which is
+            then no error.
     """
 
     def __init__(self, original_args: Any, session: Any, model: ModelView, global_step: int | None) -> None:
@@ -35,6 +37,7 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
         self._model = model
         self.global_step = global_step
         self.loss_value: Any = None
+        self.nan_is_expected = False
 
     @property
     def mode(self) -> str:
