@@ -58,7 +58,7 @@ class HookChain:
     def looks_at(self) -> list[tuple[ScheduledHook, Any]]:
         """The scheduled hooks with all that they may ask for; to be called after `begin`."""
         looks = [(hook, hook.looks_at()) for hook in self._scheduled]
-        return [(hook, _found(look, hook, self._find)) for hook, look in looks if look is not None]
+        return [(hook, with_step(_found(look, hook, self._find))) for hook, look in looks if look is not None]
 
     def tell_in_bulk(self, hooks: Sequence[ScheduledHook]) -> None:
         """From now on these hooks are told of steps in bulk: nobody has to stop at a step for their sake."""
