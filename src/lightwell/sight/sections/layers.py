@@ -43,15 +43,11 @@ class Layers(Section):
         ]
 
     def why_missing(self, path: str, catalogue: Catalogue) -> str:
-        """A layer that is called where no session can reach has no path; the book says why."""
+        """A layer that is called where no session can reach has no path; the book says why: `is built inside …`."""
         name = re.sub(r"(:\d+)?(/input)?(\[\d+\])?$", "", path.removeprefix(f"{self.name}/"))
         for hidden, reason in getattr(catalogue.program.layers, "hidden", ()):
             if hidden == name or fnmatchcase(hidden, name.replace("[", "[[]")):
-                return (
-                    f"the layer {hidden!r} is there, but out of sight: {str(reason).rstrip('.')}. To read what it "
-                    "gives, let the function that calls it return it, and call a layer on that or put it into a "
-                    "collection; or call the layer outside of that function."
-                )
+                return f"the layer {hidden!r} {reason}."
         return ""
 
 
