@@ -140,9 +140,7 @@ class Model:
     def detail(self, path: str) -> Detail:
         """One path in detail."""
         kept = next(known[path] for known in self.kept.values() if path in known)
-        there = [name for name in kept.variables if name in {*self.names[0], *self.names[1]}] if self.checkpoint else []
-        history = {name: self._history(name) for name in there}
-        return Detail(path, kept.layer, kept.value, tuple(map(self._weight, there)), history)
+        return self._detail(path, kept.layer, kept.value, list(kept.variables))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -170,6 +168,11 @@ class Model:
         close = nearest_paths(word, known, globs=True)
         told = f"Did you mean {', '.join(close)}?" if close else f"It has {', '.join(known[:10])} …"
         raise PathError(f"{word!r} names nothing in {self.directory}. {told}")
+
+    def _detail(self, path: str, layer: LayerInfo | None, value: ValueInfo | None, names: list[str]) -> Detail:
+        there = [name for name in names if name in {*self.names[0], *self.names[1]}] if self.checkpoint else []
+        history = {name: self._history(name) for name in there}
+        return Detail(path, layer, value, tuple(map(self._weight, there)), history)
 
     def _weight(self, name: str) -> Weight:
         reader = open_checkpoint(self.checkpoint or "")
