@@ -17,7 +17,7 @@ class Context:
 
     def __init__(self, step: int, loss: float = 0.5, session: Any = None) -> None:
         self.global_step, self.loss_value, self.session = step, loss, session
-        self.stopped = False
+        self.stopped = self.nan_is_expected = False
 
     def request_stop(self) -> None:
         self.stopped = True

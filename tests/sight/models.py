@@ -12,6 +12,8 @@ import tensorflow as tf
 import lightwell as lw
 from lightwell.engine.build import Recipe, build
 from lightwell.engine.program import Program
+from lightwell.sight.catalogue import Catalogue
+from lightwell.sight.select import select
 
 v1 = tf.compat.v1
 TRAIN, EVAL, PREDICT = lw.ModeKeys.TRAIN, lw.ModeKeys.EVAL, lw.ModeKeys.PREDICT
@@ -120,3 +122,9 @@ def estimator(model_fn: Any, model_dir: Any, **settings: Any) -> lw.Estimator:
 def program(model_fn: Any, mode: str, input_fn: Any = once) -> Program:
     """The graph of one mode."""
     return build(Recipe(model_fn, input_fn, mode, {}, lw.RunConfig(tf_random_seed=7)))
+
+
+def paths(built: Program, *sections: str) -> list[str]:
+    """The paths of some sections, among all that a function may choose from, as in `Watch(lambda entry: ...)`."""
+    everything = select(Catalogue(built), lambda entry: True, "here")
+    return [choice.key for choice in everything if choice.entry.section in sections]

@@ -138,6 +138,15 @@ def test_paths_anywhere_in_a_structure_of_fetches(verb: str, made: lw.Estimator)
     assert {"predictions/out"} <= set(seen["both"]) if verb == "predict" else seen["both"].shape == (4,)
 
 
+def test_the_loss_is_no_summary_of_it(tmp_path: Path, log: Any) -> None:
+    hook = Fetch(["loss", "loss:0"])
+    logging = v1.train.LoggingTensorHook({"now": "loss"}, every_n_iter=1)
+    tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[hook, logging])
+    loss, summary = hook.seen[0]
+    assert loss == v1.Summary.FromString(summary).value[0].simple_value
+    assert log.having(f"now = {loss}")
+
+
 def test_a_weight_is_the_one_after_the_step(tmp_path: Path) -> None:
     hook = Fetch({"w": "weights/w", "step": "global_step"})
     watched: list[float] = []
@@ -153,8 +162,10 @@ def test_what_a_fetch_cannot_get_names_the_watch_that_can(made: lw.Estimator) ->
         lw.errors.HookError, match=r"Fetch.before_run: 'updates/weights/w' is known only.*Watch\('updates"
     ):
         _run(made, "train", Fetch("updates/weights/w"))
-    with pytest.raises(lw.errors.HookError, match=r"'metrics/mae' is known only once the step is over"):
-        _run(made, "evaluate", Fetch("metrics/mae"))
+    with pytest.raises(lw.errors.HookError, match=r"'timing/step' is known only once the step is over"):
+        _run(made, "evaluate", Fetch("timing/step"))
+    with pytest.raises(lw.errors.HookError, match=r"LoggingTensorHook: 'metrics/mae' is known only once the step"):
+        _run(made, "evaluate", v1.train.LoggingTensorHook(["metrics/mae"], every_n_iter=1))
     with pytest.raises(
         lw.errors.PathError, match=r"Fetch.before_run: 'gradients/weights/w' has to be built.*Watch\('grad"
     ):

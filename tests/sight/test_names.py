@@ -16,7 +16,6 @@ from tests.sight import models
 from tests.sight.models import EVAL, PREDICT, TRAIN
 
 import lightwell as lw
-from lightwell.sight.catalogue import Catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,8 +42,7 @@ def nested(features: Mapping[str, Any], labels: Any, mode: str) -> lw.EstimatorS
 
 def paths(mode: str) -> list[str]:
     """All paths of layers and weights in a mode."""
-    catalogue = Catalogue(models.program(nested, mode))
-    return [*catalogue.section("layers"), *catalogue.section("weights")]
+    return models.paths(models.program(nested, mode), "layers", "weights")
 
 
 def test_the_same_paths_in_any_order_of_modes_and_in_a_fresh_process() -> None:

@@ -14,7 +14,6 @@ from tests.sight import models
 from tests.sight.models import TRAIN
 
 import lightwell as lw
-from lightwell.sight.catalogue import Catalogue
 from lightwell.sight.optimizer_state import split_names
 
 v1 = tf.compat.v1
@@ -74,10 +73,10 @@ WEIGHTS = ["scale", "scale/dense/kernel", "scale/dense/bias", "fixed/kernel", "o
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_weights_slots_and_rates(name: str) -> None:
     minimize, slots, rates = OPTIMIZERS[name]
-    catalogue = Catalogue(models.program(_model(minimize), TRAIN, models.once))
-    assert list(catalogue.section("weights")) == [f"weights/{weight}" for weight in WEIGHTS]
-    assert {path.rpartition("/")[2] for path in catalogue.section("slots")} == slots
-    assert list(catalogue.section("learning_rate")) == rates
+    program = models.program(_model(minimize), TRAIN, models.once)
+    assert models.paths(program, "weights") == [f"weights/{weight}" for weight in WEIGHTS]
+    assert {path.rpartition("/")[2] for path in models.paths(program, "slots")} == slots
+    assert models.paths(program, "learning_rate") == rates
 
 
 def test_what_cannot_be_told_can_be_declared() -> None:
@@ -91,9 +90,9 @@ def test_what_cannot_be_told_can_be_declared() -> None:
         steps = [v.assign_sub(rate * g) for v, g in zip(variables, tf.gradients(loss, variables), strict=True)]
         return tf.group(*steps, v1.assign_add(_step(), 1))
 
-    untold = Catalogue(models.program(_model(lambda loss: _by_hand(loss, 0.25)), TRAIN))
-    assert untold.section("learning_rate") == {}
-    assert list(Catalogue(models.program(_model(by_hand), TRAIN)).section("learning_rate")) == ["learning_rate"]
+    untold = models.program(_model(lambda loss: _by_hand(loss, 0.25)), TRAIN)
+    assert models.paths(untold, "learning_rate") == []
+    assert models.paths(models.program(_model(by_hand), TRAIN), "learning_rate") == ["learning_rate"]
 
 
 def _rates(made: lw.Estimator, steps: int) -> list[float]:

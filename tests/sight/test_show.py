@@ -77,7 +77,8 @@ def test_html_is_well_formed_and_escaped(everything: Callable[[str], Program]) -
     for description in (odd, DESCRIPTION, describe(everything(TRAIN))):
         page = ElementTree.fromstring(description._repr_html_())
         rows = page.findall(".//tbody/tr")
-        assert len(rows) == len(description.layers) + len(description.features) + len(description.predictions)
+        values = (*description.features, *description.predictions, *description.labels)
+        assert len(rows) == len(description.layers) + len(values)
         assert all(len(row) == 4 for row in rows)
     codes = [code.text for code in ElementTree.fromstring(odd._repr_html_()).iter("code")]
     assert codes == ["features/<x>", "layers/a<b>&\"c'"]

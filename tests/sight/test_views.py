@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +65,7 @@ def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(trained:
 
 
 def test_what_is_not_there_is_answered_with_what_is(trained: lw.Estimator) -> None:
-    with pytest.raises(KeyError, match=r"There is no layer 'hiden' in .* The nearest are \['hidden'\]"):
+    with pytest.raises(KeyError, match=r"There is no layer 'hiden' in .* The nearest are \['hidden'"):
         trained.layers["hiden"]
     with pytest.raises(
         KeyError, match=r"There is no weight 'hidden/kernl' in .*model.ckpt-4. The nearest are \['hidden/kernel'"
@@ -75,6 +77,68 @@ def test_what_is_not_there_is_answered_with_what_is(trained: lw.Estimator) -> No
         _ = trained.layers["hidden"].kernl
     with pytest.raises(AttributeError, match="has no weight 'kernel'; it has no weights"):
         _ = trained.layers["dropout"].kernel
+    with pytest.raises(KeyError, match=r"There is no weight 3 in .*model.ckpt-4. It has \['conv2d/bias', 'conv2d/kern"):
+        trained.weights[3]
+    with pytest.raises(KeyError, match=r"There is no layer 3 in .* It has \['conv2d', 'conv2d_1', 'max_pooling2d', "):
+        trained.layers[3]
+    assert 3 not in trained.weights
+    assert 3 not in trained.layers
+
+
+def test_what_is_elsewhere_says_where(trained: lw.Estimator) -> None:
+    for name in ("hidden/kernel/Adam", "slots/hidden/kernel/Adam"):
+        with pytest.raises(KeyError, match=rf"'{name}' is optimizer state: est.weights.slots\['hidden/kernel/Adam'\]"):
+            trained.weights[name]
+    with pytest.raises(KeyError, match=r"'weights/hidden/bias' is a weight: est.weights\['hidden/bias'\]"):
+        trained.weights.slots["weights/hidden/bias"]
+    with pytest.raises(KeyError, match=r"'hidden/kernel' is a weight of the layer 'hidden': est.weights\['hidden/kern"):
+        trained.layers["hidden/kernel"]
+    with pytest.raises(KeyError, match=r"is the step counter: est.get_variable_value\('global_step'\)"):
+        trained.weights["global_step"]
+    with pytest.raises(
+        KeyError, match=r"There is no optimizer state 'hiden/bias/Adam' in .* nearest are \['hidden/bias/A"
+    ):
+        trained.weights.slots["hiden/bias/Adam"]
+
+
+def test_one_of_several_calls(trained: lw.Estimator) -> None:
+    layer = trained.layers["shared:1"]
+    assert repr(layer) == "<layer layers/shared:1: Dense called 2 times, kernel [6, 6], bias [6]>"
+    first, second = trained.layers["shared"].output(models.once), layer.output(models.once)
+    np.testing.assert_allclose(np.tanh(first @ layer.kernel + layer.bias), second, rtol=1e-5, atol=1e-6)
+    with pytest.raises(KeyError, match="There is no layer 'shared:2'"):
+        trained.layers["shared:2"]
+
+
+def test_outputs_that_are_not_one_array_over_examples(tmp_path: Path) -> None:
+    lengths = [3, 3, 2, 5]
+
+    def input_fn() -> Any:
+        def examples() -> Any:
+            yield from ({"x": np.full([length], length, np.float32)} for length in lengths)
+
+        spec = {"x": tf.TensorSpec([None], tf.float32)}
+        return tf.data.Dataset.from_generator(examples, output_signature=spec).padded_batch(2)
+
+    def model_fn(features: Mapping[str, Any], mode: str) -> lw.EstimatorSpec:
+        x = lw.layers.dropout(features["x"], 0.5, training=False, name="by_example")
+        lw.layers.dropout(tf.transpose(x), 0.5, training=False, name="time_first")
+        lw.layers.dropout(tf.reduce_sum(x), 0.5, training=False, name="number")
+        count = tf.compat.v1.assign_add(tf.compat.v1.train.get_global_step(), 1)
+        return lw.EstimatorSpec(mode, x, loss=tf.reduce_sum(x), train_op=count)
+
+    made = models.estimator(model_fn, tmp_path).train(input_fn)
+    assert [value.tolist() for value in made.layers["by_example"].output(input_fn)] == [
+        [3, 3, 3],
+        [3, 3, 3],
+        [2, 2, 0, 0, 0],
+        [5, 5, 5, 5, 5],
+    ]
+    assert [value.tolist() for value in made.layers["time_first"].output(input_fn)] == [
+        [[3, 3]] * 3,
+        [[2, 5], [2, 5], [0, 5], [0, 5], [0, 5]],
+    ]
+    assert made.layers["number"].output(input_fn) == [18, 29]
 
 
 def test_setting_a_weight_is_no_silent_nothing(trained: lw.Estimator) -> None:

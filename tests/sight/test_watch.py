@@ -119,6 +119,44 @@ def test_stop_when(tmp_path: Path, log: Any) -> None:
         lw.stop_when("loss", 0.1)
 
 
+def _nan_in_the_sixth_batch() -> Any:
+    x = np.ones([20], np.float32)
+    x[5] = np.nan
+    return tf.data.Dataset.from_tensor_slices(({"x": x}, np.ones([20], np.float32))).batch(1)
+
+
+@pytest.mark.parametrize("fuse_steps", ["auto", False])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        lambda: lw.stop_when("loss", np.isnan),
+        lambda: lw.stop_when("loss", np.isnan, every=100),
+        lambda: lw.stop_when("features/x", lambda x: np.isnan(x).any()),
+        lambda: lw.stop_when(lw.stats("features/x"), lambda x: np.isnan(x.mean)),
+        lambda: lw.Watch("loss", every=1, do=lambda step: step.stop() if np.isnan(step["loss"]) else None),
+    ],
+)
+def test_a_run_that_is_stopped_because_of_a_nan_ends_without_an_error(
+    hook: Any, fuse_steps: Any, tmp_path: Path
+) -> None:
+    made = tiny.estimator(tmp_path, fuse_steps=fuse_steps)
+    made.train(_nan_in_the_sixth_batch, hooks=[hook()])
+    assert made.get_variable_value("global_step") == 6
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        lambda: lw.stop_when("loss", lambda loss: loss < 0),
+        lambda: lw.stop_when("global_step", lambda step: step == 6),
+        lambda: lw.Watch("loss", every=1, do=lambda step: None),
+    ],
+)
+def test_a_nan_that_nobody_stops_for_is_an_error(hook: Any, tmp_path: Path) -> None:
+    with pytest.raises(v1.train.NanLossDuringTrainingError, match="at step 6"):
+        tiny.estimator(tmp_path).train(_nan_in_the_sixth_batch, hooks=[hook()])
+
+
 def test_an_error_in_its_function_names_the_watch_the_step_and_the_cause(tmp_path: Path) -> None:
     def look(step: Any) -> None:
         raise StopIteration("no more")  # of all exceptions the one that would end a training silently

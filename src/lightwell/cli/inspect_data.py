@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import tensorflow as tf
@@ -18,13 +17,18 @@ import tensorflow as tf
 from lightwell.checkpoints.index import checked_path, neighbours_with_checkpoints, newest_usable, step_of
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import ModelDirError, PathError
-from lightwell.sight.catalogue import SECTIONS
+from lightwell.sight.catalogue import SECTIONS, section_of
 from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables, read_description
 from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names
 from lightwell.sight.reductions import Stats, holds_numbers, stats_of
+from lightwell.sight.sections.base import Section
+from lightwell.sight.sections.layers import LAYERS
+from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 
-_SHOWN_SECTIONS = ("layers", "weights", "slots", "features", "labels", "predictions")
+_TAKE_BARE_NAMES = (LAYERS, WEIGHTS, SLOTS)  # on disk, `dense/kernel` can only be a weight
+_IN_ORDER = (*_TAKE_BARE_NAMES, *(section for section in SECTIONS if section not in _TAKE_BARE_NAMES))
 
 
 @dataclass(frozen=True)
@@ -115,13 +119,15 @@ class Model:
         """All weights with their statistics."""
         return [] if self.checkpoint is None else [self._weight(name) for name in self.names[0]]
 
+    @functools.cached_property
+    def kept(self) -> dict[Section, dict[str, Kept]]:
+        """All that can be shown: what each section has on disk, by path."""
+        on_disk = OnDisk(self.description, *self.names)
+        return {section: {one.path: one for one in section.kept(on_disk)} for section in _IN_ORDER}
+
     def paths(self) -> list[str]:
         """All paths that can be shown."""
-        described = self.description
-        values = [value.path for value in (*described.features, *described.labels, *described.predictions)]
-        weights, slots = self.names
-        layers = [layer.path for layer in described.layers]
-        return [*layers, *(f"weights/{name}" for name in weights), *(f"slots/{name}" for name in slots), *values]
+        return [path for known in self.kept.values() for path in known]
 
     def select(self, asked: Sequence[str]) -> list[str]:
         """The paths that the user's words mean, each once.
@@ -129,21 +135,12 @@ class Model:
         Raises:
             PathError: one means nothing; the text names the nearest.
         """
-        known = self.paths()
-        return list(dict.fromkeys(path for word in asked for path in self._meant(word, known)))
+        return list(dict.fromkeys(path for word in asked for path in self._meant(word)))
 
     def detail(self, path: str) -> Detail:
         """One path in detail."""
-        section, _, name = path.partition("/")
-        described = self.description
-        if section in ("weights", "slots"):
-            owner = next((layer for layer in described.layers if any(w.name == name for w in layer.weights)), None)
-            return self._detail(path, owner, None, [name])
-        if section == "layers":
-            layer = next(layer for layer in described.layers if layer.path == path)
-            return self._detail(path, layer, None, [weight.name for weight in layer.weights])
-        values = (*described.features, *described.labels, *described.predictions)
-        return self._detail(path, None, next(value for value in values if value.path == path), [])
+        kept = next(known[path] for known in self.kept.values() if path in known)
+        return self._detail(path, kept.layer, kept.value, list(kept.variables))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -157,19 +154,17 @@ class Model:
             }
         )
 
-    def _meant(self, word: str, known: list[str]) -> list[str]:
-        candidates = (
-            [word] if word.partition("/")[0] in SECTIONS else [f"{s}/{word}" for s in ("layers", "weights", "slots")]
-        )
-        for candidate in candidates:
-            found = [path for path in known if path == candidate or fnmatchcase(path, candidate)]
-            if found:
-                return found
-        section = word.partition("/")[0]
-        if section in SECTIONS and section not in _SHOWN_SECTIONS:
+    def _meant(self, word: str) -> list[str]:
+        named = section_of(word)
+        if named is not None and not named.is_kept:
             raise PathError(
                 f"{word!r} exists only while the model runs. Read it with lightwell.Watch({word!r}, ...) or taps=[...]."
             )
+        for section in _TAKE_BARE_NAMES if named is None else (named,):
+            found = section.meant_by(word if named else f"{section}/{word}", self.kept[section])
+            if found:
+                return [one.path for one in found]
+        known = self.paths()
         close = nearest_paths(word, known, globs=True)
         told = f"Did you mean {', '.join(close)}?" if close else f"It has {', '.join(known[:10])} …"
         raise PathError(f"{word!r} names nothing in {self.directory}. {told}")

@@ -234,7 +234,7 @@ class Estimator:
         """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
         from lightwell.sight.views import LayersView
 
-        return LayersView(self._model_dir, self._trained_checkpoint, self._layer_output)
+        return LayersView(self._model_dir, self._trained_checkpoint, self.predict)
 
     @property
     def weights(self) -> WeightsView:
@@ -284,11 +284,6 @@ class Estimator:
         if self._sessions is None:
             self._sessions = Sessions()
         return Model(self._model_fn, self.params, self._config, self._model_dir, self._warm_start, self._sessions)
-
-    def _layer_output(self, path: str, input_fn: Callable[..., Any], checkpoint: str) -> Any:
-        from lightwell.estimator import verbs
-
-        return verbs.layer_output(self._model(), path, input_fn, checkpoint)
 
     def _trained_checkpoint(self) -> str:
         checkpoint = newest_usable(self._model_dir)

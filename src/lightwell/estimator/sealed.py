@@ -20,7 +20,7 @@ _PRIVATE = (
     "_validate_features_in_predict_input "
     "_convert_train_steps_to_hooks _convert_eval_steps_to_hooks _call_model_fn_eval _get_iterator_from_input_fn"
 ).split()
-_OWN = "_model _layer_output".split()
+_OWN = ["_model"]
 
 _INSTEAD = {
     "_call_model_fn": (

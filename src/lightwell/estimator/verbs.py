@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
@@ -157,14 +155,6 @@ def predict(
     task = task_of_prediction(program, predict_keys, None if row_taps is None else row_taps.fetches)
     run = Runner(program, task, everybody, plan, model.config.fuse_steps, sessions=model.sessions, prepared=prepared)
     yield from run_prediction(run, by_example, None if row_taps is None else row_taps.rows)
-
-
-def layer_output(model: Model, path: str, input_fn: Any, checkpoint: str) -> Any:
-    """A layer's output over all the data, for `est.layers[...].output(input_fn)`."""
-    rows = list(predict(model, input_fn, [], (), checkpoint, True, [path]))
-    keys = list(rows[0]) if rows else []
-    parts = [np.stack([row[key] for row in rows]) for key in keys]
-    return parts[0] if len(parts) == 1 else parts
 
 
 def describe(model: Model, input_fn: Any, mode: str) -> Description:

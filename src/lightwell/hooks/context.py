@@ -33,6 +33,8 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
         count_before: the same before this step.
         batch: which step of this run it is, from 1.
         loss_value: in training, in `after_run`, the loss of the step that just ran.
+        nan_is_expected: in training, set in `after_run` by a hook that stops the run because of a NaN it saw, which is
+            then no error.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
         self.count = self.count_before = count
         self.batch = batch
         self.loss_value: Any = None
+        self.nan_is_expected = False
 
     def fetch(self, fetches: Any) -> Any:
         """Reads a structure of tensors by itself, beside the step; they must not depend on one."""

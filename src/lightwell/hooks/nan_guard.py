@@ -24,7 +24,7 @@ class NanLossError(tf.compat.v1.train.NanLossDuringTrainingError):
 
 
 class NanGuard(ScheduledHook):
-    """Raises `NanLossDuringTrainingError` on a NaN loss.
+    """Raises `NanLossDuringTrainingError` on a NaN loss, unless a hook before it has stopped the run because of it.
 
     Args:
         explain: called with the session once the loss is NaN; returns sentences about the first bad tensor.
@@ -41,7 +41,7 @@ class NanGuard(ScheduledHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Looks at the loss of the step that just ran."""
-        if not math.isnan(run_context.loss_value):
+        if not math.isnan(run_context.loss_value) or run_context.nan_is_expected:
             return
         logger.error("Model diverged with loss = NaN.")
         found = self._explain(run_context.session)

@@ -1,8 +1,10 @@
-"""A batch and its examples: how many there are, and the value of each."""
+"""A batch and its examples: how many there are, the value of each, and those of all batches joined again."""
 
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,39 @@ def examples_of(value: Any, size: int) -> Any:
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
         return _ragged_rows(value) if len(value.row_splits) == size + 1 else None
     return None
+
+
+def over_all(rows: Iterable[Any]) -> dict[str, Any]:
+    """What rows of a prediction hold, over all examples, by path; the outputs of a layer in order.
+
+    One array with a row for each example, or a list of their values where these have different shapes. What is not made
+    of examples (time comes first, a scalar) is a list with the value of each batch.
+    """
+    batches: list[list[Any]] = []
+    for row in rows:
+        if not batches or batches[-1][0].batch is not row.batch:
+            batches.append([])
+        batches[-1].append(row)
+    paths = sorted({path for batch in batches for path in (*batch[0], *batch[0].batch)}, key=_in_order)
+    return {path: _over_batches(path, batches) for path in paths}
+
+
+def _over_batches(path: str, batches: list[list[Any]]) -> Any:
+    if all(path in batch[0] for batch in batches):
+        return _stacked([row[path] for batch in batches for row in batch])
+    # By chance, a batch may have as many examples as there are steps of time.
+    return [_stacked([row[path] for row in batch]) if path in batch[0] else batch[0][path] for batch in batches]
+
+
+def _stacked(values: list[Any]) -> Any:
+    is_array = all(isinstance(value, np.ndarray | np.generic) for value in values)
+    return np.stack(values) if is_array and len({value.shape for value in values}) == 1 else values
+
+
+def _in_order(path: str) -> tuple[str, int]:
+    """Sorts `lstm[10]` behind `lstm[9]`."""
+    number = re.search(r"\[(\d+)\]$", path)
+    return (path, 0) if number is None else (path[: number.start()], int(number[1]))
 
 
 def _ragged_rows(value: Any) -> list[Any]:

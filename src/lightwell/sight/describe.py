@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,8 +16,12 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.program import Program
-from lightwell.sight.catalogue import Catalogue, Entry
+from lightwell.sight.catalogue import Catalogue
 from lightwell.sight.optimizer_state import split_names
+from lightwell.sight.sections.base import Entry
+from lightwell.sight.sections.layers import LAYERS
+from lightwell.sight.sections.structures import FEATURES, LABELS, PREDICTIONS
+from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 
 FILE_NAME = "description.json"
 UNKNOWN_KIND = "?"
@@ -151,14 +155,13 @@ class Description:
 def describe(program: Program) -> Description:
     """Describes a built program."""
     catalogue = Catalogue(program)
-    trainable = {id(v) for v in program.graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
     return Description(
-        layers=_layers(catalogue, trainable),
-        weights=_weight_infos([entry.tensor for entry in catalogue.section("weights").values()], trainable),
-        slots=tuple(path.partition("/")[2] for path in catalogue.section("slots")),
-        features=_infos(catalogue.section("features")),
-        labels=_infos(catalogue.section("labels")),
-        predictions=_infos(catalogue.section("predictions")),
+        layers=_layers(catalogue),
+        weights=_weight_infos([entry.tensor for entry in catalogue.section(WEIGHTS).values()], catalogue.trained),
+        slots=tuple(path.partition("/")[2] for path in catalogue.section(SLOTS)),
+        features=_infos(catalogue.section(FEATURES)),
+        labels=_infos(catalogue.section(LABELS)),
+        predictions=_infos(catalogue.section(PREDICTIONS)),
         mode=program.mode,
     )
 
@@ -195,8 +198,8 @@ def read_description(directory: str) -> Description | None:
         return Description.from_dict(json.loads(file.read()))
 
 
-def _layers(catalogue: Catalogue, trainable: set[int]) -> tuple[LayerInfo, ...]:
-    entries = list(catalogue.section("layers").values())
+def _layers(catalogue: Catalogue) -> tuple[LayerInfo, ...]:
+    entries = list(catalogue.section(LAYERS).values())
     found: dict[str, LayerInfo] = {}
     for call in catalogue.program.layers:
         mine = [entry for entry in entries if entry.call is not None and entry.call.name == call.name]
@@ -205,13 +208,13 @@ def _layers(catalogue: Catalogue, trainable: set[int]) -> tuple[LayerInfo, ...]:
             call.kind,
             outputs=tuple(_info(entry) for entry in mine if not entry.is_input),
             inputs=tuple(_info(entry) for entry in mine if entry.is_input),
-            weights=_weight_infos(call.variables, trainable, f"{call.name}/"),
+            weights=_weight_infos(call.variables, catalogue.trained, f"{call.name}/"),
             calls=1 + (found[call.name].calls if call.name in found else 0),
         )
     return tuple(found.values())
 
 
-def _weight_infos(variables: Iterable[Any], trainable: set[int], scope: str = "") -> tuple[WeightInfo, ...]:
+def _weight_infos(variables: Iterable[Any], trainable: Set[int], scope: str = "") -> tuple[WeightInfo, ...]:
     """Each variable once; its attribute is the last part of its name, or where several of a layer share that, what
     follows the layer's name."""
     named = {_tf.whole_variable(variable)[0]: variable for variable in variables}

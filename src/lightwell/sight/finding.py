@@ -13,13 +13,11 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.engine.program import Program
 from lightwell.errors import HookError, PathError
-from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.base import Late, ScheduledHook
 from lightwell.hooks.explain import note_empty_collections
-from lightwell.keys import ModeKeys
-from lightwell.sight.catalogue import Catalogue, Entry
-from lightwell.sight.derived import independent, make_gradients
-from lightwell.sight.request import read_of
-from lightwell.sight.select import Choice, select
+from lightwell.sight.catalogue import Catalogue
+from lightwell.sight.request import make_fetches
+from lightwell.sight.select import select
 from lightwell.sight.watch import Watch
 
 
@@ -37,8 +35,6 @@ def with_sight(program: Program, hooks: Sequence[Any], directory: str) -> Progra
     find = Finder(program)
     if any(not isinstance(hook, ScheduledHook) for hook in hooks):
         note_empty_collections(program.graph)
-        if program.mode == ModeKeys.TRAIN:
-            find.prepare_weights()
     for hook in hooks:
         if isinstance(hook, Watch):
             hook.attach(program, directory)
@@ -57,7 +53,6 @@ class Finder:
         self._program = program
         self._catalogue = Catalogue(program)
         self._known: dict[str, Any] = {}
-        self._weights: dict[str, Any] = {}
 
     def __call__(self, name: str, where: str) -> Any:
         """What to fetch for a name that a hook wrote in place of a tensor.
@@ -67,7 +62,7 @@ class Finder:
             where: who asks, for the error.
 
         Returns:
-            A tensor or an op; a dict of them by path where the name means several.
+            A tensor or an op, or a `Late` one; a dict of them by path where the name means several.
 
         Raises:
             PathError: it names nothing.
@@ -87,51 +82,42 @@ class Finder:
         if self._of_tensorflow(name) is not None:
             return name
         try:
-            found = self(name, where) if with_step else self._by_path(name, where, with_step=False)
+            found = self(name, where) if with_step else self._by_path(name, where, apart=True)
         except PathError:
             return name
         if isinstance(found, dict):
             raise HookError(f"{where}: {name!r} means several values, {list(found)[:5]}. Name one, or use a Watch.")
+        if isinstance(found, Late):
+            raise _not_of_the_step(name, where)
         return found
 
-    def prepare_weights(self) -> None:
-        """Makes the reads of weights after a step, while the graph can still grow; a hook may ask for any of them."""
-        with self._program.graph.as_default(), tf.name_scope("lightwell/sight"):
-            for section in ("weights", "slots"):
-                for path, entry in self._catalogue.section(section).items():
-                    self._weights[path] = read_of(self._program, entry)
-
-    def _by_path(self, name: str, where: str, with_step: bool = True) -> Any:
+    def _by_path(self, name: str, where: str, apart: bool = False) -> Any:
         choices = select(self._catalogue, name, where)
-        derived = [choice.entry for choice in choices if choice.entry.section == "gradients"]
-        gradients = make_gradients(self._program, derived, where)
-        found = {choice.key: self._fetch(choice, gradients, where, with_step) for choice in choices}
-        found = {key: fetch for key, fetch in found.items() if fetch is not None}
-        if not found:
-            raise independent(choices[0].entry.path, where)
+        for choice in choices:
+            section = choice.entry.section
+            if section.is_measured or section.is_a_change:
+                raise _not_of_the_step(choice.key, where)
+        found = make_fetches(self._program, [choices], where, apart=apart)
         return next(iter(found.values())) if len(choices) == 1 else found
-
-    def _fetch(self, choice: Choice, gradients: dict[str, Any], where: str, with_step: bool) -> Any:
-        entry: Entry = choice.entry
-        if entry.section == "gradients":
-            return gradients.get(entry.path)
-        if entry.tensor is None or entry.section == "metrics":
-            raise HookError(
-                f"{where}: {choice.key!r} is known only once the step is over, and cannot be fetched with it; read it "
-                f"with Watch({choice.key!r}, ...)."
-            )
-        if entry.section == "global_step" and not with_step:
-            return self._program.global_step
-        return self._weights.get(entry.path, entry.tensor) if with_step else entry.tensor
 
     def _of_tensorflow(self, name: str) -> Any:
         """What TensorFlow itself knows under a name; None if nothing. An op's name means its first output, if it has
-        any."""
+        any. A summary is asked for by its tensor's name: that of the loss, which every training has, is called `loss`,
+        and nobody who writes so wants it."""
         try:
             element = self._program.graph.as_graph_element(name)
         except (KeyError, ValueError, TypeError):
             return None
         if isinstance(element, tf.Operation) and element.outputs:
+            if element.type.endswith("Summary"):
+                return None
             element = element.outputs[0]
         is_handle = isinstance(element, tf.Tensor) and element.dtype in (tf.resource, tf.variant)
         return None if is_handle else element
+
+
+def _not_of_the_step(name: str, where: str) -> HookError:
+    return HookError(
+        f"{where}: {name!r} is known only once the step is over, and cannot be fetched with it; read it with "
+        f"Watch({name!r}, ...)."
+    )

@@ -9,47 +9,19 @@ import difflib
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import Any
+
+from lightwell.sight.catalogue import SECTIONS
 
 # What people call a section, or a value that is its own section.
-_SLIPS = {
-    "activation": "layers",
-    "activations": "layers",
-    "collection": "collections",
-    "feature": "features",
-    "grad": "gradients",
-    "gradient": "gradients",
-    "grads": "gradients",
-    "input": "features",
-    "inputs": "features",
-    "label": "labels",
-    "layer": "layers",
-    "losses": "loss",
-    "lr": "learning_rate",
-    "learningrate": "learning_rate",
-    "metric": "metrics",
-    "optimizer": "slots",
-    "parameters": "weights",
-    "params": "weights",
-    "prediction": "predictions",
-    "slot": "slots",
-    "step": "global_step",
-    "steps": "global_step",
-    "target": "labels",
-    "targets": "labels",
-    "tensor": "tensors",
-    "update": "updates",
-    "variable": "weights",
-    "variables": "weights",
-    "vars": "weights",
-    "weight": "weights",
-}
+_SLIPS = {word: section.name for section in SECTIONS for word in section.also_called}
 _WEIGHT = re.compile(r"/(kernel|bias|gamma|beta|moving_\w+|embedding_weights|embeddings|recurrent_kernel|weights?)$")
 # How sure a guess is; the likeness of letters is at most 1.
 _EXACT, _SECTION_LEFT_OUT, _PART_LEFT_OUT, _BELOW, _OTHER_SECTION = 6.0, 5.0, 4.0, 3.0, 2.0
 _LEAST_LIKENESS = 0.6
 
 
-def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bool = False) -> list[str]:
+def nearest_paths(wanted: Any, known: Iterable[str], most: int = 5, *, globs: bool = False) -> list[str]:
     """The known names that come nearest to `wanted`, best first.
 
     Args:
@@ -59,7 +31,7 @@ def nearest_paths(wanted: str, known: Iterable[str], most: int = 5, *, globs: bo
         globs: whether a glob may be suggested for a name that is the start of several.
     """
     names = list(known)
-    if not wanted.strip():
+    if not isinstance(wanted, str) or not wanted.strip():  # a number in place of a name is like none
         return []
     meant = spellings(wanted)
     scored = [(max(_score(rank, spelling, name) for rank, spelling in enumerate(meant)), name) for name in names]

@@ -74,7 +74,7 @@ class TapOverData(ScheduledHook):
                     f"{_WHERE} reduces over the data set by itself; give it plain paths, or use a Watch with "
                     f"{one.name}(...) for statistics per batch."
                 )
-        request = make_request(program, asked, _WHERE)
+        request = make_request(program, asked, _WHERE, as_taps=True)
         with program.graph.as_default(), tf.name_scope("lightwell/sight"):
             self._fetches = {item.key: _moments(_checked(item), request.fetches[item.key]) for item in request.wanted}
         self._seen: dict[str, _Moments] = {}
@@ -133,12 +133,7 @@ class _Moments:
 
 
 def _checked(item: Wanted) -> Wanted:
-    entry = item.entry
-    if entry.section == "metrics":
-        raise UsageError(f"{_WHERE}: {item.key!r} is in the result of evaluate as it is; there is nothing to tap.")
-    if entry.section == "timing":
-        raise UsageError(f"{_WHERE}: {item.key!r} is measured, not computed; read it with a Watch.")
-    value = entry.tensor if entry.source is None else entry.source.tensor
+    value = item.entry.prototype
     if isinstance(value, tf.SparseTensor | tf.RaggedTensor) or not holds_numbers(value):
         what = "strings" if not holds_numbers(value) else "examples of different sizes"
         raise UsageError(f"{_WHERE}: {item.key!r} holds {what}; statistics per unit need a dense tensor of numbers.")

@@ -103,6 +103,6 @@ class Predictor:
             predictions = {name: predictions[name] for name in predict_keys}
         if taps is None:
             return None, Fetches(self._program.graph, {"predictions": predictions})
-        request = make_request(self._program, as_list(taps), "predictor(taps=...)")
+        request = make_request(self._program, as_list(taps), "predictor(taps=...)", as_taps=True)
         wanted = {"predictions": predictions, "taps": dict(request.fetches)}
         return request, Fetches(self._program.graph, wanted)

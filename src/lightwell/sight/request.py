@@ -6,18 +6,18 @@ by name. Everything a request needs is in the graph before the graph is final.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.engine.program import Program
-from lightwell.errors import UsageError
-from lightwell.keys import ModeKeys
-from lightwell.sight.catalogue import Catalogue, Entry
-from lightwell.sight.derived import independent, make_gradients
-from lightwell.sight.reductions import Reduction, holds_numbers
+from lightwell.errors import PathError, UsageError
+from lightwell.hooks.base import Late
+from lightwell.sight.catalogue import Catalogue
+from lightwell.sight.reductions import Reduction
+from lightwell.sight.sections.base import Entry
 from lightwell.sight.select import Choice, Selection, select
 
 
@@ -67,7 +67,8 @@ class Request:
 
 def as_list(taps: Any) -> list[Any]:
     """What a user gave for `taps`, one selection or several, as a list."""
-    return [taps] if isinstance(taps, str | Reduction | type) or callable(taps) else list(taps)
+    is_one = isinstance(taps, str | Reduction | type) or callable(taps) or not isinstance(taps, Iterable)
+    return [taps] if is_one else list(taps)
 
 
 def key_of(taps: Any) -> Any:
@@ -77,92 +78,96 @@ def key_of(taps: Any) -> Any:
     return tuple(key_of(one) for one in taps) if isinstance(taps, list | tuple) else taps
 
 
-def make_request(program: Program, asked: Sequence[Selection | Reduction], where: str) -> Request:
+def make_request(
+    program: Program, asked: Sequence[Selection | Reduction], where: str, *, as_taps: bool = False
+) -> Request:
     """Makes a request ready.
+
+    Args:
+        program: what will run.
+        asked: selections and reductions.
+        where: who asks, for errors.
+        as_taps: the values ride with the results of `predict` or `evaluate`, and nobody looks before or after a step.
 
     Raises:
         PathError: a selection means nothing in this program, or the loss does not depend on what it names.
-        UsageError: a value is asked for both raw and reduced, or cannot be reduced.
+        UsageError: a value is asked for both raw and reduced, cannot be reduced, or cannot be a tap.
     """
     catalogue = Catalogue(program)
+    meant = [(_chosen(catalogue, one, where, as_taps), one if isinstance(one, Reduction) else None) for one in asked]
     chosen: dict[str, tuple[Choice, Reduction | None]] = {}
-    for one in asked:
-        reduction = one if isinstance(one, Reduction) else None
-        for choice in _chosen(catalogue, one, where):
+    for choices, reduction in meant:
+        for choice in choices:
             if choice.key in chosen and chosen[choice.key][1] is not reduction:
                 raise UsageError(
                     f"{where}: {choice.key!r} is asked for twice, in different forms. Use one watch for the raw value "
                     "and another for its statistics."
                 )
             chosen[choice.key] = (choice, reduction)
-    return _ready(program, list(chosen.values()), where)
+    made = make_fetches(program, [choices for choices, _ in meant], where)
+    return _ready(program, list(chosen.values()), made)
 
 
-def _chosen(catalogue: Catalogue, one: Selection | Reduction, where: str) -> list[Choice]:
-    """What a selection means; of a set that is to be reduced, the numbers in it."""
-    if not isinstance(one, Reduction):
-        return select(catalogue, one, where)
-    choices = select(catalogue, one.selection, where)
-    reducible = [choice for choice in choices if _is_reducible(choice.entry)]
+def make_fetches(
+    program: Program, selected: Sequence[Sequence[Choice]], where: str, *, apart: bool = False
+) -> dict[str, Any]:
+    """What to fetch for what was selected, by key: tensors, and `Late` ones. What is measured has no fetch.
+
+    Args:
+        program: the program; its graph may still grow.
+        selected: the choices of each selection.
+        where: who asks, for errors.
+        apart: the fetches are made in a run of their own, which must not be a step.
+
+    Raises:
+        PathError: what the user named does not exist, or nothing of a selection does.
+    """
+    choices = {choice.key: choice for chosen in selected for choice in chosen}
+    made: dict[str, Any] = {}
+    with program.graph.as_default(), tf.name_scope("lightwell/sight"):
+        for section in {choice.entry.section: None for choice in choices.values()}:
+            entries = {one.entry.path: one.entry for one in choices.values() if one.entry.section is section}
+            make = section.fetches_apart if apart else section.fetches
+            made.update(make(program, list(entries.values()), where))
+    for chosen in selected:
+        missing = [one for one in chosen if one.entry.path not in made and not one.entry.section.is_measured]
+        for choice in missing:
+            if choice.is_named or len(missing) == len(chosen):
+                raise PathError(f"{where}: {choice.entry.section.why_not_made(choice.entry)}")
+    return {key: made[choice.entry.path] for key, choice in choices.items() if choice.entry.path in made}
+
+
+def _chosen(catalogue: Catalogue, one: Selection | Reduction, where: str, as_taps: bool) -> list[Choice]:
+    """What a selection means; of a set that is to be reduced or tapped, what can be."""
+    selection = one.selection if isinstance(one, Reduction) else one
+    choices = select(catalogue, selection, where)
+    problems = {choice.key: problem for choice in choices if (problem := _problem(choice, one, as_taps))}
     for choice in choices:
-        if choice not in reducible and (choice.is_named or not reducible):
-            dtype = choice.entry.tensor.dtype.name
-            raise UsageError(f"{where}: {one.name}(...) needs numbers, and {choice.key!r} holds {dtype}.")
-    return reducible
+        if choice.key in problems and (choice.is_named or len(problems) == len(choices)):
+            raise UsageError(f"{where}: {problems[choice.key]}")
+    return [choice for choice in choices if choice.key not in problems]
 
 
-def _is_reducible(entry: Entry) -> bool:
-    value = entry.tensor if entry.source is None else entry.source.tensor
-    return entry.section != "timing" and holds_numbers(value)
+def _problem(choice: Choice, one: Selection | Reduction, as_taps: bool) -> str:
+    section = choice.entry.section
+    if as_taps and section.not_tapped:
+        return f"{choice.key!r} {section.not_tapped}"
+    if isinstance(one, Reduction) and not section.holds_numbers(choice.entry):
+        return f"{one.name}(...) needs numbers, and {choice.key!r} holds {choice.entry.prototype.dtype.name}."
+    return ""
 
 
-def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], where: str) -> Request:
-    derived = [choice.entry for choice, _ in chosen if choice.entry.section == "gradients"]
-    gradients = make_gradients(program, derived, where)
+def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made: Mapping[str, Any]) -> Request:
+    late = {key: fetch.tensor for key, fetch in made.items() if isinstance(fetch, Late)}
+    fetches = {key: fetch for key, fetch in made.items() if key not in late}
     wanted = []
     for choice, reduction in chosen:
-        if choice.entry.section != "gradients" or choice.entry.path in gradients:
-            is_reduced = reduction is not None and _reduces_in_graph(program, choice.entry)
-            wanted.append(Wanted(choice.key, choice.entry, reduction, is_reduced))
-        elif choice.is_named:
-            raise independent(choice.entry.path, where)
-    if chosen and not wanted:
-        raise independent(chosen[0][0].entry.path, where)
+        section = choice.entry.section
+        if choice.key in made or section.is_measured:
+            in_graph = choice.key in fetches and not section.is_a_change and not program.graph.finalized
+            wanted.append(Wanted(choice.key, choice.entry, reduction, in_graph and reduction is not None))
     builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        return Request(
-            tuple(wanted),
-            fetches={i.key: _fetch(program, i, gradients, builds) for i in wanted if not _is_apart(i.entry)},
-            updates={item.key: source.tensor for item in wanted if (source := _changed(item.entry)) is not None},
-            late={item.key: item.entry.tensor for item in wanted if item.entry.section == "metrics"},
-        )
-
-
-def _reduces_in_graph(program: Program, entry: Entry) -> bool:
-    return not program.graph.finalized and entry.section not in ("updates", "metrics", "timing")
-
-
-def _is_apart(entry: Entry) -> bool:
-    """Whether a value is not fetched with the step: it is measured, or known only afterwards."""
-    return entry.section in ("metrics", "timing")
-
-
-def _changed(entry: Entry) -> Entry | None:
-    """The weight whose change is asked for."""
-    return entry.source if entry.section == "updates" else None
-
-
-def _fetch(program: Program, item: Wanted, gradients: Mapping[str, Any], builds: Mapping[int, Any]) -> Any:
-    entry = item.entry
-    tensor = gradients[entry.path] if entry.section == "gradients" else read_of(program, entry)
-    return builds[id(item.reduction)](tensor) if item.is_reduced else tensor
-
-
-def read_of(program: Program, entry: Entry) -> Any:
-    """The tensor to fetch for an entry; of a weight, its value once the step has changed it."""
-    variable = entry.tensor if entry.source is None else entry.source.tensor
-    changes = entry.section in ("weights", "slots", "updates") and program.mode == ModeKeys.TRAIN
-    if not changes or program.graph.finalized:
-        return variable
-    with tf.control_dependencies([program.spec.train_op]):
-        return tf.identity(variable.read_value())
+        reduced = {item.key: builds[id(item.reduction)](fetches[item.key]) for item in wanted if item.is_reduced}
+    updates = {item.key: item.entry.prototype for item in wanted if item.entry.section.is_a_change}
+    return Request(tuple(wanted), {**fetches, **reduced}, updates, late)

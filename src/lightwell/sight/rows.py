@@ -44,7 +44,7 @@ class RowTaps:
     """The taps of a prediction, ready to be fetched."""
 
     def __init__(self, program: Program, taps: Sequence[Selection | Reduction]) -> None:
-        self._request: Request = make_request(program, as_list(taps), "predict(taps=...)")
+        self._request: Request = make_request(program, as_list(taps), "predict(taps=...)", as_taps=True)
         self.fetches: dict[str, Any] = {"values": dict(self._request.fetches), "batch": batch_size(program)}
 
     def rows(self, predictions: Any, fetched: Mapping[str, Any], by_example: bool) -> Iterator[Row]:

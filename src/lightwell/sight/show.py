@@ -23,7 +23,7 @@ def as_text(description: Description) -> str:
         name = "  " * layer.name.count("/") + layer.name.rpartition("/")[2]
         times = f" ×{layer.calls}" if layer.calls > 1 else ""
         lines.append(_line(name + times, layer.kind, output_of(layer), short_count(layer.parameters)))
-    lines += [_value_line(value) for value in description.predictions]
+    lines += [_value_line(value) for value in (*description.predictions, *description.labels)]
     lines += ["─" * WIDTH, _total(description)]
     if description.layers:
         lines.append(_fit(f"The path of a layer is layers/ and its name: {description.layers[0].path}", WIDTH))
@@ -38,7 +38,8 @@ def as_html(description: Description) -> str:
         weights = ", ".join(f"{weight.attribute} {list(weight.shape)}" for weight in layer.weights)
         count = f'<span title="{html.escape(weights)}">{layer.parameters:,}</span>' if layer.parameters else ""
         rows.append(_html_row(layer.path, layer.kind, output_of(layer), count))
-    rows += [_html_row(value.path, value.dtype, shape_of(value), "") for value in description.predictions]
+    outcome = (*description.predictions, *description.labels)
+    rows += [_html_row(value.path, value.kind, shape_of(value), "") for value in outcome]
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return f"<div>{table}<p>{html.escape(_total(description))}</p></div>"
 

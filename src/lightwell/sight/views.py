@@ -14,12 +14,25 @@ import numpy as np
 from lightwell.checkpoints.index import checked_path
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import PathError
+from lightwell.keys import GLOBAL_STEP
+from lightwell.sight.batch import over_all
 from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
 from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names
+from lightwell.sight.sections.base import Section, is_glob
+from lightwell.sight.sections.layers import LAYERS
+from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 from lightwell.sight.show import columns, shape_text
 
 Array = np.ndarray[Any, Any]
+
+
+# What the values of a section are called, and where they are found.
+_CALLED: dict[Section, tuple[str, str]] = {
+    WEIGHTS: ("weight", "a weight: est.weights"),
+    SLOTS: ("optimizer state", "optimizer state: est.weights.slots"),
+}
 
 
 class WeightsView(Mapping[str, Array]):
@@ -27,41 +40,54 @@ class WeightsView(Mapping[str, Array]):
 
     Args:
         checkpoint: which checkpoint; called anew on each access, so that the newest is seen.
-        slots: show the optimizer's state in place of the weights.
+        section: the kind of variable that is shown.
     """
 
-    def __init__(self, checkpoint: Callable[[], str], slots: bool = False) -> None:
+    def __init__(self, checkpoint: Callable[[], str], section: Section = WEIGHTS) -> None:
         self._checkpoint = checkpoint
-        self._of_slots = slots
+        self._section = section
 
     @property
     def slots(self) -> WeightsView:
         """The optimizer's state, by name: `dense/kernel/Adam`."""
-        return WeightsView(self._checkpoint, slots=True)
+        return WeightsView(self._checkpoint, SLOTS)
 
     def at(self, checkpoint: Any) -> WeightsView:
         """The same weights in another checkpoint, told by its path."""
         path = checked_path(checkpoint)
-        return WeightsView(lambda: path, self._of_slots)
+        return WeightsView(lambda: path, self._section)
 
     def __getitem__(self, name: str) -> Array:
-        plain = name.removeprefix("weights/").removeprefix("slots/")
-        names = list(self)
-        if plain not in names:
-            close = nearest_paths(plain, names) or names
-            raise PathError(f"There is no weight {name!r} in {self._checkpoint()}. The nearest are {close[:5]}.")
-        return variable_value(self._checkpoint(), plain)
+        known = self._kept(self._section)
+        found = self._section.meant_by(f"{self._section}/{_plain(name, self._section)}", known)
+        if len(found) != 1 or is_glob(str(name)):
+            raise self._unknown(name)
+        return variable_value(self._checkpoint(), found[0].variables[0])
 
     def __iter__(self) -> Iterator[str]:
-        known = sorted(open_checkpoint(self._checkpoint()).get_variable_to_shape_map())
-        return iter(split_names(known)[1 if self._of_slots else 0])
+        return (_plain(path, self._section) for path in self._kept(self._section))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._kept(self._section))
 
     def __repr__(self) -> str:
         shapes = open_checkpoint(self._checkpoint()).get_variable_to_shape_map()
-        return columns([(name, shape_text(shapes[name])) for name in self]) if len(self) else "no weights"
+        nothing = f"no {self._section}"
+        return columns([(name, shape_text(shapes[name])) for name in self]) if len(self) else nothing
+
+    def _kept(self, section: Section) -> dict[str, Kept]:
+        names = split_names(open_checkpoint(self._checkpoint()).get_variable_to_shape_map())
+        return {one.path: one for one in section.kept(OnDisk(Description(), *names))}
+
+    def _unknown(self, name: Any) -> PathError:
+        for section, (_, found_at) in _CALLED.items():
+            plain = _plain(name, section)
+            if section is not self._section and f"{section}/{plain}" in self._kept(section):
+                return PathError(f"{name!r} is {found_at}[{plain!r}].")
+        if _plain(name, self._section) == GLOBAL_STEP:
+            return PathError(f"{name!r} is the step counter: est.get_variable_value({GLOBAL_STEP!r}).")
+        what, instead = _CALLED[self._section][0], _instead(self._section, name, list(self))
+        return PathError(f"There is no {what} {name!r} in {self._checkpoint()}. {instead}")
 
 
 class LayerView:
@@ -69,12 +95,21 @@ class LayerView:
 
     Its weights are attributes (`.kernel`, `.bias`, `.gamma`) and `.weights` has all of them by name, as NumPy arrays
     from the newest checkpoint.
+
+    Args:
+        info: what is known of the layer.
+        checkpoint: which checkpoint; called anew on each access.
+        predict: `Estimator.predict`.
+        call: which call of the layer, where one of several is meant.
     """
 
-    def __init__(self, info: LayerInfo, checkpoint: Callable[[], str], run: Callable[[str, Any, Any], Any]) -> None:
+    def __init__(
+        self, info: LayerInfo, checkpoint: Callable[[], str], predict: Callable[..., Any], call: int | None = None
+    ) -> None:
         self._info = info
         self._checkpoint = checkpoint
-        self._run = run
+        self._predict = predict
+        self._call = call
 
     @property
     def name(self) -> str:
@@ -84,7 +119,7 @@ class LayerView:
     @property
     def path(self) -> str:
         """The path of its output."""
-        return self._info.path
+        return self._info.path if self._call is None else f"{self._info.path}:{self._call}"
 
     @property
     def kind(self) -> str:
@@ -99,11 +134,20 @@ class LayerView:
     def at(self, checkpoint: Any) -> LayerView:
         """The same layer in another checkpoint, told by its path."""
         path = checked_path(checkpoint)
-        return LayerView(self._info, lambda: path, self._run)
+        return LayerView(self._info, lambda: path, self._predict, self._call)
 
     def output(self, input_fn: Callable[..., Any]) -> Any:
-        """What the layer gives for the data of `input_fn`: one array over all examples (a list for several outputs)."""
-        return self._run(self.path, input_fn, self._checkpoint())
+        """What the layer gives for the data of `input_fn`.
+
+        Returns:
+            One array over all examples (a list with one for each of several outputs). A list with one value for each
+            example where their shapes differ, and with one for each batch where the output is not made of examples:
+            time comes first, or it is a scalar. Of a layer that is called several times, the first call's;
+            `est.layers["shared:1"].output(...)` is the second's.
+        """
+        rows = self._predict(input_fn, predict_keys=[], checkpoint_path=self._checkpoint(), taps=[self.path])
+        parts = list(over_all(rows).values())
+        return parts[0] if len(parts) == 1 else parts
 
     def __getattr__(self, attribute: str) -> Array:
         if attribute.startswith("_"):
@@ -129,24 +173,36 @@ class LayerView:
 
     def __repr__(self) -> str:
         owned = ", ".join(f"{weight.attribute} {list(weight.shape)}" for weight in self._info.weights)
-        return f"<layer {self.path}: {self.kind}{', ' + owned if owned else ''}>"
+        times = f" called {self._info.calls} times" if self._info.calls > 1 else ""
+        return f"<layer {self.path}: {self.kind}{times}{', ' + owned if owned else ''}>"
 
 
 class LayersView(Mapping[str, LayerView]):
-    """The layers of a trained model, by name."""
+    """The layers of a trained model, by name; `"shared:1"` is the second call of a layer that is called several times.
 
-    def __init__(self, directory: str, checkpoint: Callable[[], str], run: Callable[[str, Any, Any], Any]) -> None:
+    Args:
+        directory: the model's, in which its description is kept.
+        checkpoint: which checkpoint; called anew on each access.
+        predict: `Estimator.predict`.
+    """
+
+    def __init__(self, directory: str, checkpoint: Callable[[], str], predict: Callable[..., Any]) -> None:
         self._directory = directory
         self._checkpoint = checkpoint
-        self._run = run
+        self._predict = predict
 
     def __getitem__(self, name: str) -> LayerView:
-        plain = name.removeprefix("layers/")
+        plain = _plain(name, LAYERS)
         layers = {layer.name: layer for layer in self._description().layers}
-        if plain not in layers:
-            close = nearest_paths(plain, layers) or list(layers)
-            raise PathError(f"There is no layer {name!r} in {self._directory}. The nearest are {close[:5]}.")
-        return LayerView(layers[plain], self._checkpoint, self._run)
+        base, _, call = plain.rpartition(":")
+        if base in layers and call.isdecimal() and int(call) < layers[base].calls:
+            return LayerView(layers[base], self._checkpoint, self._predict, int(call))
+        if plain in layers:
+            return LayerView(layers[plain], self._checkpoint, self._predict)
+        owner = next((layer for layer in layers.values() if any(w.name == plain for w in layer.weights)), None)
+        if owner is not None:
+            raise PathError(f"{name!r} is a weight of the layer {owner.name!r}: est.weights[{plain!r}].")
+        raise PathError(f"There is no layer {name!r} in {self._directory}. {_instead(LAYERS, name, list(layers))}")
 
     def __iter__(self) -> Iterator[str]:
         return (layer.name for layer in self._description().layers)
@@ -166,3 +222,16 @@ class LayersView(Mapping[str, LayerView]):
             return kept
         reader = open_checkpoint(self._checkpoint())
         return from_variables(reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map())
+
+
+def _plain(name: Any, section: Section) -> str:
+    """A name without its section, which may be written or not."""
+    return str(name).removeprefix(f"{section}/")
+
+
+def _instead(section: Section, name: Any, names: list[str]) -> str:
+    """What there is in place of a name that is not there."""
+    known = [f"{section}/{one}" for one in names]
+    close = nearest_paths(f"{section}/{_plain(name, section)}", known) if isinstance(name, str) else []
+    close = [_plain(path, section) for path in close]
+    return f"The nearest are {close[:5]}." if close else f"It has {names[:10]}{' …' if len(names) > 10 else ''}."

@@ -17,8 +17,10 @@ from lightwell.keys import ModeKeys
 from lightwell.log import logger
 from lightwell.sight.batch import batch_size
 from lightwell.sight.cadence import Cadence
-from lightwell.sight.reductions import Reduction
+from lightwell.sight.reductions import Reduction, Stats
 from lightwell.sight.request import Request, make_request
+from lightwell.sight.sections.declared import LOSS
+from lightwell.sight.sections.timing import TIMING
 from lightwell.sight.select import Selection
 from lightwell.sight.step import Step
 from lightwell.sight.to_tensorboard import write_values
@@ -94,9 +96,9 @@ class Watch(ScheduledHook):
         self._request = make_request(program, self._asked, self.name)
         self._mode, self._directory, self._step_counter = program.mode, directory, program.global_step
         self._fetches = dict(self._request.fetches)
-        if any(item.entry.path == "timing/examples_per_second" for item in self._request.wanted):
+        if any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
-        is_timed = any(item.entry.section == "timing" for item in self._request.wanted)
+        is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
         reads_beside = self._request.updates or self._request.late
         self.in_bulk = not (self._do or reads_beside or is_timed or self._cadence.is_by_clock)
 
@@ -133,14 +135,7 @@ class Watch(ScheduledHook):
         """Hands the values on."""
         if run_values.results is None:
             return
-        step = Step(
-            self._values(run_values.results, run_context),
-            global_step=self._step_of(run_context),
-            batch=run_context.batch,
-            mode=self._mode,
-            stop=run_context.request_stop,
-        )
-        self._hand_on(step)
+        self._look(self._values(run_values.results, run_context), run_context)
         self._cadence.started()
         self._timed_from = (run_context.batch, time.perf_counter())
 
@@ -164,12 +159,17 @@ class Watch(ScheduledHook):
         return self._request.values({**fetched, **changes, **late, **self._timing(fetched, run_context.batch)})
 
     def _timing(self, fetched: Mapping[str, Any], batch: int) -> dict[str, float]:
-        steps = max(batch - self._timed_from[0], 1)
-        seconds = max(time.perf_counter() - self._timed_from[1], 1e-9)
-        measured = {"timing/step": seconds / steps}
-        if _BATCH_SIZE in fetched:
-            measured["timing/examples_per_second"] = int(fetched[_BATCH_SIZE]) * steps / seconds
-        return measured
+        steps, seconds = batch - self._timed_from[0], time.perf_counter() - self._timed_from[1]
+        return TIMING.measured(steps, seconds, int(fetched[_BATCH_SIZE]) if _BATCH_SIZE in fetched else None)
+
+    def _look(self, values: Mapping[str, Any], run_context: Any) -> None:
+        def stop() -> None:
+            run_context.request_stop()
+            if any(map(_holds_nan, values.values())):
+                run_context.nan_is_expected = True
+
+        step, batch = self._step_of(run_context), run_context.batch
+        self._hand_on(Step(values, global_step=step, batch=batch, mode=self._mode, stop=stop))
 
     def _hand_on(self, step: Step) -> None:
         if self._to == "tensorboard":
@@ -188,13 +188,31 @@ class Watch(ScheduledHook):
             logger.info("%s at step %d: %s", self.name, step.global_step, shown)
 
 
+class StopWhen(Watch):
+    """A watch that stops the run; what `stop_when` gives. It sees a loss that is NaN at whatever step."""
+
+    def attach(self, program: Program, directory: str) -> None:
+        """Finds the values in a program."""
+        super().attach(program, directory)
+        # The loss is the one value that is known of every step.
+        self.sees_nan = all(item.entry.section is LOSS and item.reduction is None for item in self._request.wanted)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Hands the values on, at a step off its cadence the loss that is NaN."""
+        super().after_run(run_context, run_values)
+        if run_values.results is None and self.sees_nan:
+            self._look({item.key: run_context.loss_value for item in self._request.wanted}, run_context)
+
+
 def stop_when(path: Selection | Reduction, predicate: Callable[[Any], bool], *, every: int = 1) -> Watch:
     """A hook that stops the run once `predicate` is true of a value.
 
     Args:
         path: one path, or a selection; with several values, the predicate is given the whole `Step`.
         predicate: called with the value.
-        every: how often to look.
+        every: how often to look. A loss that is NaN is looked at in whatever step it comes.
+
+    A run that is stopped because of a NaN ends without an exception: `stop_when("loss", np.isnan)`.
 
     Example:
         `est.train(input_fn, hooks=[stop_when("loss", lambda loss: loss < 0.01)])`
@@ -210,7 +228,7 @@ def stop_when(path: Selection | Reduction, predicate: Callable[[Any], bool], *, 
             step.stop()
 
     look.__name__ = getattr(predicate, "__name__", "predicate")
-    return Watch(path, every=every, do=look, name=name)
+    return StopWhen(path, every=every, do=look, name=name)
 
 
 def _shown(paths: Sequence[Any]) -> str:
@@ -223,6 +241,13 @@ def _spelled(path: Any) -> str:
     if isinstance(path, Reduction):
         return f"{path.name}({_shown(path.selection)})"
     return repr(path) if isinstance(path, str) else getattr(path, "__name__", str(path))
+
+
+def _holds_nan(value: Any) -> bool:
+    if isinstance(value, Stats):
+        value = value.mean
+    array = np.asarray(getattr(value, "flat_values", getattr(value, "values", value)))  # ragged and sparse values
+    return array.dtype.kind in "fc" and bool(np.isnan(array).any())
 
 
 def _short(value: Any) -> str:

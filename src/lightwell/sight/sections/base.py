@@ -1,0 +1,217 @@
+"""What a section is: the first part of a path, and all that is known of the values below it.
+
+`Section` says how the values of one kind are listed, meant by a path, fetched and missed; one subclass for each kind
+stands in a file of its own. `Entry` is one value. Nothing here knows a particular section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import tensorflow as tf
+
+from lightwell.engine.program import Program
+from lightwell.keys import ModeKeys
+from lightwell.layers.record import LayerCall
+from lightwell.sight.reductions import holds_numbers
+
+if TYPE_CHECKING:
+    from lightwell.sight.catalogue import Catalogue
+    from lightwell.sight.on_disk import Kept, OnDisk
+
+
+class Named(Protocol):
+    """What a path can mean: an entry of a program, or what is kept of one on disk."""
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is what a layer was called with."""
+
+
+AnyNamed = TypeVar("AnyNamed", bound=Named)
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One value.
+
+    Attributes:
+        path: its name.
+        section: the kind of value it is; equal to the first part of the path, `entry.section == "weights"`.
+        tensor: the symbolic value; None where it has still to be made (gradients, updates) or is measured (timing).
+        call: for a layer's output or input, the call it belongs to.
+        is_input: whether it is what a layer was called with, or the gradient of that.
+        source: for a gradient or an update, the entry it is of.
+    """
+
+    path: str
+    section: Section
+    tensor: Any = None
+    call: LayerCall | None = None
+    is_input: bool = False
+    source: Entry | None = None
+
+    @property
+    def by_example(self) -> bool:
+        """Whether the first dimension is the batch."""
+        return self.section.is_by_example(self)
+
+    @property
+    def prototype(self) -> Any:
+        """A tensor of the same type and shape: the value itself, or what a gradient or an update is of. None where it
+        is measured."""
+        return self.tensor if self.source is None else self.source.tensor
+
+
+class Section:
+    """One kind of value. There is one object of each class; it is equal to its name.
+
+    Attributes:
+        name: the first part of its paths.
+        also_called: what people write in its place.
+        absent: why a model may have nothing here.
+        modes: the modes in which a model can have it.
+        absent_elsewhere: why there is nothing here in the other modes.
+        has_examples: whether a value has one row for each example, so that it can be cut along the batch.
+        is_mirror: whether its paths repeat those of other sections; they are offered only to who asks for them.
+        is_offered: whether a predicate is asked about its values.
+        takes_bare_names: whether a name without a section is looked for here.
+        is_kept: whether a model on disk has it.
+        is_measured: whether a value is measured around the step, and no tensor.
+        is_a_change: whether a value is what a step changed in its `prototype`; what is fetched is the value after it.
+        not_tapped: why a value cannot be a tap of `predict` and `evaluate`; empty where it can.
+    """
+
+    name: ClassVar[str]
+    also_called: ClassVar[tuple[str, ...]] = ()
+    absent: ClassVar[str] = "this model has none."
+    modes: ClassVar[tuple[str, ...]] = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
+    absent_elsewhere: ClassVar[str] = ""
+    has_examples: ClassVar[bool] = False
+    is_mirror: ClassVar[bool] = False
+    is_offered: ClassVar[bool] = True
+    takes_bare_names: ClassVar[bool] = False
+    is_kept: ClassVar[bool] = False
+    is_measured: ClassVar[bool] = False
+    is_a_change: ClassVar[bool] = False
+    not_tapped: ClassVar[str] = ""
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        """All values of a program in this section, by path, in their natural order."""
+        raise NotImplementedError
+
+    def kept(self, on_disk: OnDisk) -> list[Kept]:
+        """What a model on disk has in this section."""
+        return []
+
+    def meant_by(self, path: str, known: Mapping[str, AnyNamed]) -> list[AnyNamed]:
+        """What a path or a glob of this section means; nothing if it names nothing.
+
+        Args:
+            path: a full path, the section's name first.
+            known: what there is in this section, by path.
+        """
+        if is_glob(path):
+            return [one for name, one in known.items() if _matches(name, one.is_input, path)]
+        return [known[path]] if path in known else self._loosely(path, known)
+
+    def why_empty(self, mode: str) -> str:
+        """Why a program has nothing in this section."""
+        return self.absent if mode in self.modes else self.absent_elsewhere
+
+    def why_missing(self, path: str, catalogue: Catalogue) -> str:
+        """Why a path names nothing although there are others in this section; empty where there is no reason but that
+        it does not exist."""
+        return ""
+
+    def is_by_example(self, entry: Entry) -> bool:
+        """Whether the first dimension of an entry's value is the batch."""
+        return self.has_examples
+
+    def holds_numbers(self, entry: Entry) -> bool:
+        """Whether an entry's value can be reduced."""
+        return holds_numbers(entry.prototype)
+
+    def fetches(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
+        """What to fetch for entries of this section, by path: tensors of the step, or `Late` ones.
+
+        May add to the graph. A path is left out where the value does not exist, `why_not_made`, or is measured.
+        """
+        return {entry.path: entry.tensor for entry in entries}
+
+    def fetches_apart(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
+        """The same for a run that is no step, and must not make one."""
+        return self.fetches(program, entries, where)
+
+    def why_not_made(self, entry: Entry) -> str:
+        """Why `fetches` left an entry out."""
+        return f"{entry.path!r} is measured around a step, and is no value that can be fetched."
+
+    def _loosely(self, path: str, known: Mapping[str, AnyNamed]) -> list[AnyNamed]:
+        """What a name means that leaves out a number.
+
+        `layers/dense`, where the layer is called twice, is its first call, as `layers/dense:0` is the only call of a
+        layer that is called once. `layers/lstm` is all its outputs, `weights/table` all parts of a partitioned
+        variable.
+        """
+        first_call = re.sub(r"((/input)?(\[\d+\])?)$", r":0\1", path, count=1)
+        only_call = re.sub(r":0($|/input|\[)", r"\1", path)
+        for candidate in (path, only_call if ":" in path else first_call):
+            if candidate in known:
+                return [known[candidate]]
+            numbered = re.compile(re.escape(candidate) + r"(\[\d+\]|/part_\d+)$")
+            found = [one for name, one in known.items() if numbered.match(name)]
+            if found:
+                return found
+        return []
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.name == other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<section {self.name}>"
+
+
+def is_glob(path: str) -> bool:
+    """Whether a path selects by a pattern; a bracket in a path is the number of an output, no set of characters."""
+    return "*" in path or "?" in path
+
+
+def below(path: str, known: Mapping[str, AnyNamed]) -> list[AnyNamed]:
+    """All that stands below a path."""
+    return [one for name, one in known.items() if name.startswith(f"{path}/")]
+
+
+def named_tensors(section: Section, tensors: Mapping[str, Any]) -> dict[str, Entry]:
+    """Entries of a section for tensors by path."""
+    return {path: Entry(path, section, tensor) for path, tensor in tensors.items()}
+
+
+def numbered(path: str, value: Any) -> list[tuple[str, Any]]:
+    """The tensors of a structure: a single one under the path itself; several as `path[0]`, `path[1]`."""
+    leaves = [leaf for leaf in tf.nest.flatten(value) if tf.is_tensor(leaf)]
+    return [(path, leaves[0])] if len(leaves) == 1 else [(f"{path}[{i}]", leaf) for i, leaf in enumerate(leaves)]
+
+
+def _matches(path: str, is_input: bool, glob: str) -> bool:
+    """Whether a glob means a path. A glob over layers means their outputs; inputs are chosen by saying so:
+    `layers/conv*/input`."""
+    pattern = glob.replace("[", "[[]")
+    if not fnmatchcase(path, pattern):
+        return False
+    owner, _, last = pattern.rpartition("/")
+    return not is_input or (last.startswith("input") and fnmatchcase(path.rpartition("/")[0], owner))

@@ -1,0 +1,95 @@
+"""Gradients: d loss / d a weight, a layer's output or input, a feature. Made when somebody asks for them.
+
+Asked for once and all together, so that the backward pass is shared; what equals the optimizer's own backward pass is
+merged with it by TensorFlow's graph optimizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from lightwell.engine.program import Program
+from lightwell.errors import PathError
+from lightwell.keys import ModeKeys
+from lightwell.sight.sections.base import Entry, Section
+from lightwell.sight.sections.layers import LAYERS
+from lightwell.sight.sections.structures import FEATURES
+from lightwell.sight.sections.variables import WEIGHTS
+
+if TYPE_CHECKING:
+    from lightwell.sight.catalogue import Catalogue
+
+_SOURCES: tuple[Section, ...] = (WEIGHTS, LAYERS, FEATURES)
+
+
+class Gradients(Section):
+    """`gradients/` and the path of what the gradient is of."""
+
+    name = "gradients"
+    also_called = ("grad", "gradient", "grads")
+    modes = (ModeKeys.TRAIN, ModeKeys.EVAL)
+    absent_elsewhere = "a gradient needs the loss, and prediction has none. Use evaluate(taps=...) or train."
+    is_mirror = True
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        if catalogue.program.mode not in self.modes or catalogue.program.spec.loss is None:
+            return {}
+        sources = [
+            source
+            for section in _SOURCES
+            for source in catalogue.section(section).values()
+            if not _why_none(source, catalogue)
+        ]
+        paths = {f"{self.name}/{source.path}": source for source in sources}
+        return {path: Entry(path, self, is_input=source.is_input, source=source) for path, source in paths.items()}
+
+    def why_missing(self, path: str, catalogue: Catalogue) -> str:
+        """A value that is there may have no gradient."""
+        of = path.partition("/")[2]
+        if not of or not catalogue.section(self):
+            return ""
+        sources = catalogue.find(of)
+        return _why_none(sources[0], catalogue) if sources else catalogue.why_missing(of)
+
+    def is_by_example(self, entry: Entry) -> bool:
+        return entry.source is not None and entry.source.by_example
+
+    def fetches(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
+        """Those of values that the loss does not depend on are left out."""
+        if not entries:
+            return {}
+        if program.graph.finalized:
+            raise PathError(
+                f"{where}: {entries[0].path!r} has to be built, and the graph is final by now. Read it with "
+                f"Watch({entries[0].path!r}, ...), which builds it in time."
+            )
+        with tf.name_scope("gradients"):
+            gradients = tf.gradients(program.spec.loss, [entry.prototype for entry in entries])
+            return {
+                entry.path: tf.convert_to_tensor(gradient)
+                for entry, gradient in zip(entries, gradients, strict=True)
+                if gradient is not None
+            }
+
+    def why_not_made(self, entry: Entry) -> str:
+        return f"the loss does not depend on {entry.path.partition('/')[2]!r}, so {entry.path!r} does not exist."
+
+
+def _why_none(source: Entry, catalogue: Catalogue) -> str:
+    """Why a value has no gradient; empty where it has one, if the loss depends on it."""
+    path, value = source.path, source.tensor
+    if source.section not in _SOURCES:
+        return f"gradients are of weights, layers and features, and {path!r} is none of these."
+    if isinstance(value, tf.Variable):
+        return "" if id(value) in catalogue.trained else f"{path!r} is not trained, so it has no gradient."
+    if not isinstance(value, tf.Tensor):
+        return f"{path!r} is a {type(value).__name__}, and only dense tensors have a gradient here."
+    if not value.dtype.is_floating:
+        return f"{path!r} holds {value.dtype.name}, and only floating-point numbers have a gradient."
+    return ""
+
+
+GRADIENTS = Gradients()

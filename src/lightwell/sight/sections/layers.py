@@ -1,0 +1,54 @@
+"""Layers: what each call of a layer gave (`layers/dense`), and what it was called with (`layers/dense/input`)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from lightwell.sight.on_disk import Kept, OnDisk
+from lightwell.sight.sections.base import Entry, Section, numbered
+
+if TYPE_CHECKING:
+    from lightwell.sight.catalogue import Catalogue
+
+
+class Layers(Section):
+    """The calls in the book of layers. A layer that is called once has its name; one of several calls a number."""
+
+    name = "layers"
+    also_called = ("activation", "activations", "layer")
+    absent = "model_fn called no layers."
+    has_examples = True
+    takes_bare_names = True
+    is_kept = True
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        calls = list(catalogue.program.layers)
+        calls_of = Counter(call.name for call in calls)
+        found: dict[str, Entry] = {}
+        for call in calls:
+            base = f"{self.name}/{call.name}" + (f":{call.call}" if calls_of[call.name] > 1 else "")
+            for path, tensor in numbered(base, call.outputs):
+                found.setdefault(path, Entry(path, self, tensor, call))
+            for path, tensor in numbered(f"{base}/input", call.inputs):
+                found.setdefault(path, Entry(path, self, tensor, call, is_input=True))
+        return found
+
+    def kept(self, on_disk: OnDisk) -> list[Kept]:
+        return [
+            Kept(layer.path, layer=layer, variables=tuple(weight.name for weight in layer.weights))
+            for layer in on_disk.description.layers
+        ]
+
+    def why_missing(self, path: str, catalogue: Catalogue) -> str:
+        """A layer that is called where no session can reach has no path; the book says why: `is built inside …`."""
+        name = re.sub(r"(:\d+)?(/input)?(\[\d+\])?$", "", path.removeprefix(f"{self.name}/"))
+        for hidden, reason in getattr(catalogue.program.layers, "hidden", ()):
+            if hidden == name or fnmatchcase(hidden, name.replace("[", "[[]")):
+                return f"the layer {hidden!r} {reason}."
+        return ""
+
+
+LAYERS = Layers()

@@ -1,0 +1,89 @@
+"""What `input_fn` and `model_fn` hand over as structures of tensors: features, labels, predictions.
+
+A name inside such a structure means all that is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from lightwell.engine.program import Program
+from lightwell.keys import ModeKeys
+from lightwell.sight.on_disk import Kept, OnDisk
+from lightwell.sight.sections.base import AnyNamed, Entry, Section, below, named_tensors
+
+if TYPE_CHECKING:
+    from lightwell.sight.catalogue import Catalogue
+
+
+class Structure(Section):
+    """Keys and positions joined by `/`; a lone tensor has the section's name."""
+
+    has_examples = True
+    is_kept = True
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        return named_tensors(self, dict(_leaves(self.name, self._structure(catalogue.program))))
+
+    def kept(self, on_disk: OnDisk) -> list[Kept]:
+        return [Kept(value.path, value=value) for value in getattr(on_disk.description, self.name)]
+
+    def _structure(self, program: Program) -> Any:
+        raise NotImplementedError
+
+    def _loosely(self, path: str, known: Mapping[str, AnyNamed]) -> list[AnyNamed]:
+        return below(path, known)
+
+
+class Features(Structure):
+    """What `input_fn` gave."""
+
+    name = "features"
+    also_called = ("feature", "input", "inputs")
+    absent = "input_fn gave no features."
+
+    def _structure(self, program: Program) -> Any:
+        return program.inputs.features
+
+
+class Labels(Structure):
+    """What `input_fn` gave to learn from."""
+
+    name = "labels"
+    also_called = ("label", "target", "targets")
+    absent = "input_fn gave no labels."
+    modes = (ModeKeys.TRAIN, ModeKeys.EVAL)
+    absent_elsewhere = "predict() drops the labels. Use evaluate or train, or put them among the features."
+
+    def _structure(self, program: Program) -> Any:
+        return program.inputs.labels
+
+
+class Predictions(Structure):
+    """What `model_fn` declared as predictions."""
+
+    name = "predictions"
+    also_called = ("prediction",)
+    absent = "model_fn declared no predictions in this mode."
+
+    def _structure(self, program: Program) -> Any:
+        return program.spec.predictions
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(f"{path}/{key}", part)
+    elif hasattr(value, "_asdict"):
+        yield from _leaves(path, value._asdict())
+    elif isinstance(value, tuple | list):
+        for index, part in enumerate(value):
+            yield from _leaves(f"{path}/{index}", part)
+    elif tf.is_tensor(value):
+        yield path, value
+
+
+FEATURES, LABELS, PREDICTIONS = Features(), Labels(), Predictions()

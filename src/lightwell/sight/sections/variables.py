@@ -1,0 +1,85 @@
+"""Variables by their names in a checkpoint: the model's weights, and the optimizer's state (slots)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from lightwell.engine.program import Program
+from lightwell.hooks.base import Late
+from lightwell.keys import ModeKeys
+from lightwell.sight.on_disk import Kept, OnDisk
+from lightwell.sight.sections.base import Entry, Section, named_tensors
+
+if TYPE_CHECKING:
+    from lightwell.sight.catalogue import Catalogue
+
+
+class Variables(Section):
+    """Values that a training step changes: what is read is what the step left."""
+
+    is_kept = True
+
+    def fetches(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
+        return {entry.path: after_the_step(program, entry.tensor) for entry in entries}
+
+    def fetches_apart(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
+        return {entry.path: entry.tensor for entry in entries}
+
+    def _entries_of(self, variables: Sequence[Any]) -> dict[str, Entry]:
+        return named_tensors(self, {f"{self.name}/{variable.op.name}": variable for variable in variables})
+
+    def _kept(self, on_disk: OnDisk, names: Sequence[str]) -> list[Kept]:
+        owners = {weight.name: layer for layer in reversed(on_disk.description.layers) for weight in layer.weights}
+        return [Kept(f"{self.name}/{name}", layer=owners.get(name), variables=(name,)) for name in names]
+
+
+class Weights(Variables):
+    """What is trained, and what else a model keeps (moving averages)."""
+
+    name = "weights"
+    also_called = ("parameters", "params", "variable", "variables", "vars", "weight")
+    absent = "this model has no variables."
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        return self._entries_of(catalogue.variables[0])
+
+    def kept(self, on_disk: OnDisk) -> list[Kept]:
+        return self._kept(on_disk, on_disk.weights)
+
+
+class Slots(Variables):
+    """What an optimizer keeps for itself."""
+
+    name = "slots"
+    also_called = ("optimizer", "slot")
+    absent = "the optimizer of this model keeps no state."
+    modes = (ModeKeys.TRAIN,)
+    absent_elsewhere = (
+        "optimizer state is loaded in training only. Read it with est.weights.slots, or watch it in train."
+    )
+
+    def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
+        return self._entries_of(catalogue.variables[1])
+
+    def kept(self, on_disk: OnDisk) -> list[Kept]:
+        return self._kept(on_disk, on_disk.slots)
+
+
+def after_the_step(program: Program, variable: Any) -> Any:
+    """The fetch of a variable that gives what the step left in it.
+
+    Where the graph can grow, a read that waits for the step, and runs with it however steps are run. Where it cannot, a
+    run of its own once the step is over: the variable's own read may come before the step changes it.
+    """
+    if program.mode != ModeKeys.TRAIN:
+        return variable
+    if program.graph.finalized:
+        return Late(variable)
+    with tf.control_dependencies([program.spec.train_op]):
+        return tf.identity(variable.read_value())
+
+
+WEIGHTS, SLOTS = Weights(), Slots()
