@@ -36,10 +36,11 @@ from lightwell.sight.describe import Description, read_description, write_descri
 from lightwell.sight.describe import describe as describe_program
 from lightwell.sight.fed_inputs import FedInputs, specs_from_description
 from lightwell.sight.finding import with_sight
-from lightwell.sight.over_data import EvalResult, TapOverData
+from lightwell.sight.over_data import WHERE, EvalResult, OverData, over_data
 from lightwell.sight.predictor import Predictor
 from lightwell.sight.request import key_of
 from lightwell.sight.rows import RowTaps
+from lightwell.sight.watch import Watch
 from lightwell.spec import EstimatorSpec
 
 
@@ -116,11 +117,10 @@ def evaluate(
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
     recipe = model.recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None)
-    prepared = _prepared(
-        model, recipe, hooks, taps, lambda program: None if taps is None else TapOverData(program, taps)
-    )
-    program = with_sight(prepared.program, [*hooks, *prepared.program.spec.evaluation_hooks], events_dir)
-    tapped = [] if prepared.seen is None else [prepared.seen]
+    statistics = OverData()
+    tapped = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=WHERE)]
+    prepared = _prepared(model, recipe, [*hooks, *tapped], None, lambda program: None)
+    program = with_sight(prepared.program, [*hooks, *tapped, *prepared.program.spec.evaluation_hooks], events_dir)
     everybody, final = evaluation_hooks(program, [*hooks, *tapped], steps, lambda values: run.fetch(values))
     run = Runner(
         program,
@@ -132,7 +132,7 @@ def evaluate(
         prepared=prepared,
     )
     metrics = run_evaluation(run, program, final, events_dir, checkpoint)
-    return EvalResult(metrics, tapped[0].result()) if tapped else metrics
+    return EvalResult(metrics, statistics.result()) if tapped else metrics
 
 
 def predict(

@@ -6,21 +6,20 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from lightwell.engine.program import Program
 from lightwell.errors import UsageError
-from lightwell.hooks.base import ScheduledHook, SessionRunArgs
-from lightwell.sight.reductions import Reduction, holds_numbers
-from lightwell.sight.request import Wanted, as_list, make_request
-from lightwell.sight.select import Selection
+from lightwell.sight.outputs import Output
+from lightwell.sight.reductions import Reduction
+from lightwell.sight.request import as_list
+from lightwell.sight.sections.base import Entry
+from lightwell.sight.step import Step
 
-_WHERE = "evaluate(taps=...)"
+WHERE = "evaluate(taps=...)"
 Array = np.ndarray[Any, Any]
 
 
@@ -60,47 +59,51 @@ class EvalResult(dict[str, Any]):
         self.taps = taps
 
 
-class TapOverData(ScheduledHook):
-    """Gathers the statistics; a hook of the evaluation."""
+class OverData(Output):
+    """Gathers the statistics of what a watch of `over_data` reads."""
 
-    in_bulk = True
-    keeps_to_context = True
+    is_result = True
 
-    def __init__(self, program: Program, taps: Sequence[Selection]) -> None:
-        asked = as_list(taps)
-        for one in asked:
-            if isinstance(one, Reduction):
-                raise UsageError(
-                    f"{_WHERE} reduces over the data set by itself; give it plain paths, or use a Watch with "
-                    f"{one.name}(...) for statistics per batch."
-                )
-        request = make_request(program, asked, _WHERE, as_taps=True)
-        with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-            self._fetches = {item.key: _moments(_checked(item), request.fetches[item.key]) for item in request.wanted}
+    def __init__(self) -> None:
         self._seen: dict[str, _Moments] = {}
 
-    def looks_at(self) -> Any:
-        """The moments of each batch."""
-        return self._fetches
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def start(self, name: str, directory: str) -> None:
         """Starts over."""
         self._seen = {}
 
-    def before_run(self, run_context: Any) -> Any:
-        """Asks for the moments of this batch."""
-        return SessionRunArgs(self._fetches)
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Takes them in."""
-        for path, fetched in run_values.results.items():
-            batch = _Moments(*fetched)
+    def take(self, step: Step) -> None:
+        """Takes a batch in."""
+        for path, batch in step.items():
             if batch.count:
                 self._seen[path] = self._seen[path].joined(batch) if path in self._seen else batch
 
     def result(self) -> dict[str, UnitStats]:
         """The statistics over all batches seen."""
         return {path: seen.stats() for path, seen in self._seen.items()}
+
+
+def over_data(taps: Any) -> Reduction:
+    """The moments of each unit in a batch, for every value that taps select.
+
+    Raises:
+        UsageError: a tap is a reduction itself.
+    """
+    asked = as_list(taps)
+    for one in asked:
+        if isinstance(one, Reduction):
+            raise UsageError(
+                f"{WHERE} reduces over the data set by itself; give it plain paths, or use a Watch with "
+                f"{one.name}(...) for statistics per batch."
+            )
+    return Reduction(
+        "a statistic per unit", asked, None, lambda: _moments, lambda fetched: _Moments(*fetched), _of_array
+    )
+
+
+def _of_array(array: Any) -> _Moments:
+    """The same of a value that is no tensor of a step, which counts once per batch."""
+    x = np.asarray(array, np.float64)
+    return _Moments(1, x, np.zeros_like(x), x, x, (x == 0).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,17 +135,14 @@ class _Moments:
         return UnitStats(int(self.count), self.mean, deviation, self.min, self.max, self.zeros / self.count)
 
 
-def _checked(item: Wanted) -> Wanted:
-    value = item.entry.prototype
-    if isinstance(value, tf.SparseTensor | tf.RaggedTensor) or not holds_numbers(value):
-        what = "strings" if not holds_numbers(value) else "examples of different sizes"
-        raise UsageError(f"{_WHERE}: {item.key!r} holds {what}; statistics per unit need a dense tensor of numbers.")
-    return item
-
-
-def _moments(item: Wanted, tensor: Any) -> tuple[Any, ...]:
+def _moments(tensor: Any, entry: Entry) -> tuple[Any, ...]:
+    if isinstance(tensor, tf.SparseTensor | tf.RaggedTensor):
+        raise UsageError(
+            f"{WHERE}: {entry.path!r} holds examples of different sizes; statistics per unit need a dense tensor of "
+            "numbers."
+        )
     x = tf.cast(tensor, tf.float64)
-    if not item.entry.by_example or x.shape.rank == 0:
+    if not entry.by_example or x.shape.rank == 0:
         x = x[tf.newaxis]
     open_sizes = [] if x.shape.rank is None else [axis for axis in range(1, x.shape.rank) if x.shape[axis] is None]
     axes = [0, *open_sizes]

@@ -75,7 +75,8 @@ class Reduction:
         name: what the user called: `stats`.
         selection: of what.
         settings: what else the user set.
-        builder: makes a function that adds the reduction of a tensor to the default graph; one for each graph.
+        builder: makes a function of a tensor, and the entry it belongs to, that adds the reduction to the default
+            graph; one for each graph.
         read: makes the result of what that gave, once fetched.
         of_array: makes the result of an array.
     """
@@ -83,9 +84,14 @@ class Reduction:
     name: str
     selection: Any
     settings: Any
-    builder: Callable[[], Callable[[Any], Any]]
-    read: Callable[[Array], Any]
+    builder: Callable[[], Callable[[Any, Any], Any]]
+    read: Callable[[Any], Any]
     of_array: Callable[[Any], Any]
+
+    @property
+    def spelled(self) -> str:
+        """As errors call it."""
+        return self.name if " " in self.name else f"{self.name}(...)"
 
 
 def stats(*selection: Any) -> Reduction:
@@ -157,7 +163,7 @@ class _Traced:
         self._reduce = reduce
         self._functions: dict[Any, Any] = {}
 
-    def __call__(self, tensor: Any) -> Any:
+    def __call__(self, tensor: Any, entry: Any) -> Any:
         x = _numbers(tensor)
         if x.dtype not in self._functions:
             signature = [tf.TensorSpec([None], x.dtype)]

@@ -153,7 +153,7 @@ def _problem(choice: Choice, one: Selection | Reduction, as_taps: bool) -> str:
     if as_taps and section.not_tapped:
         return f"{choice.key!r} {section.not_tapped}"
     if isinstance(one, Reduction) and not section.holds_numbers(choice.entry):
-        return f"{one.name}(...) needs numbers, and {choice.key!r} holds {choice.entry.prototype.dtype.name}."
+        return f"{one.spelled} needs numbers, and {choice.key!r} holds {choice.entry.prototype.dtype.name}."
     return ""
 
 
@@ -168,6 +168,8 @@ def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made
             wanted.append(Wanted(choice.key, choice.entry, reduction, in_graph and reduction is not None))
     builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        reduced = {item.key: builds[id(item.reduction)](fetches[item.key]) for item in wanted if item.is_reduced}
+        reduced = {
+            item.key: builds[id(item.reduction)](fetches[item.key], item.entry) for item in wanted if item.is_reduced
+        }
     updates = {item.key: item.entry.prototype for item in wanted if item.entry.section.is_a_change}
     return Request(tuple(wanted), {**fetches, **reduced}, updates, late)

@@ -9,21 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from lightwell import events
 from lightwell.engine.program import Program
-from lightwell.errors import UsageError, WatchError
+from lightwell.errors import UsageError
 from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 from lightwell.sight.batch import batch_size
 from lightwell.sight.cadence import Cadence
+from lightwell.sight.outputs import Output, ToFunction, ToLog, ToTensorBoard
 from lightwell.sight.reductions import Reduction, Stats
 from lightwell.sight.request import Request, make_request
 from lightwell.sight.sections.declared import LOSS
 from lightwell.sight.sections.timing import TIMING
 from lightwell.sight.select import Selection
 from lightwell.sight.step import Step
-from lightwell.sight.to_tensorboard import write_values
 
 _BATCH_SIZE = " batch size"  # a key no path can have
 _MOST_SHOWN = 4
@@ -43,7 +42,7 @@ class Watch(ScheduledHook):
         at: look at these steps.
         every_secs: look once in so many seconds.
         do: called with a `Step` at each look. Neither `do` nor `to`: the values are logged.
-        to: `"tensorboard"`: writes scalars and histograms into the event files of the run.
+        to: `"tensorboard"`: writes scalars and histograms into the event files of the run. Or an output of your own.
         name: how errors and log lines call this watch.
 
     Raises:
@@ -59,7 +58,7 @@ class Watch(ScheduledHook):
         at: Sequence[int] | None = None,
         every_secs: float | None = None,
         do: Callable[[Step], Any] | None = None,
-        to: str | None = None,
+        to: str | Output | None = None,
         name: str | None = None,
     ) -> None:
         if not paths:
@@ -67,14 +66,12 @@ class Watch(ScheduledHook):
         self.name = name or f"Watch({_shown(paths)})"
         if do is not None and not callable(do):
             raise UsageError(f"{self.name}: do must be a function of one argument, the step; got {do!r}.")
-        if to not in (None, "tensorboard"):
+        if to not in (None, "tensorboard") and not isinstance(to, Output):
             raise UsageError(f'{self.name}: to can be "tensorboard", got {to!r}. For all else give a function: do=...')
         self._asked = paths
+        self._outputs = _outputs(do, to)
         self._cadence = Cadence(self.name, every, at, every_secs)
-        self._do = do
-        self._to = to
         self._mode = ModeKeys.TRAIN
-        self._directory = ""
         self._step_counter: Any = None
         self._known_step: int | None = None
         self._timed_from = (0, 0.0)
@@ -93,14 +90,18 @@ class Watch(ScheduledHook):
         Raises:
             PathError: a path names nothing in this program.
         """
-        self._request = make_request(program, self._asked, self.name)
-        self._mode, self._directory, self._step_counter = program.mode, directory, program.global_step
+        as_taps = any(output.is_result for output in self._outputs)
+        self._request = make_request(program, self._asked, self.name, as_taps=as_taps)
+        self._mode, self._step_counter = program.mode, program.global_step
+        for output in self._outputs:
+            output.start(self.name, directory)
         self._fetches = dict(self._request.fetches)
         if any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
         is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
         reads_beside = self._request.updates or self._request.late
-        self.in_bulk = not (self._do or reads_beside or is_timed or self._cadence.is_by_clock)
+        only_records = all(output.only_records for output in self._outputs)
+        self.in_bulk = only_records and not (reads_beside or is_timed or self._cadence.is_by_clock)
 
     def close(self) -> None:
         """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
@@ -148,9 +149,9 @@ class Watch(ScheduledHook):
         return self._known_step
 
     def end(self, session: Any) -> None:
-        """Lets TensorBoard see what was written."""
-        if self._to == "tensorboard":
-            events.writer(self._directory).flush()
+        """Lets the outputs bring what they have to an end."""
+        for output in self._outputs:
+            output.end()
 
     def _values(self, fetched: Mapping[str, Any], run_context: Any) -> dict[str, Any]:
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
@@ -168,24 +169,9 @@ class Watch(ScheduledHook):
             if any(map(_holds_nan, values.values())):
                 run_context.nan_is_expected = True
 
-        step, batch = self._step_of(run_context), run_context.batch
-        self._hand_on(Step(values, global_step=step, batch=batch, mode=self._mode, stop=stop))
-
-    def _hand_on(self, step: Step) -> None:
-        if self._to == "tensorboard":
-            write_values(self._directory, step, step.global_step)
-        if self._do is not None:
-            try:
-                self._do(step)
-            except Exception as error:
-                function = getattr(self._do, "__name__", repr(self._do))
-                raise WatchError(
-                    f"{self.name}: its function {function} raised {type(error).__name__} at step {step.global_step}: "
-                    f"{error}"
-                ) from error
-        elif self._to is None:
-            shown = ", ".join(f"{path} = {_short(value)}" for path, value in step.items())
-            logger.info("%s at step %d: %s", self.name, step.global_step, shown)
+        step = Step(values, global_step=self._step_of(run_context), batch=run_context.batch, mode=self._mode, stop=stop)
+        for output in self._outputs:
+            output.take(step)
 
 
 class StopWhen(Watch):
@@ -250,9 +236,8 @@ def _holds_nan(value: Any) -> bool:
     return array.dtype.kind in "fc" and bool(np.isnan(array).any())
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, np.ndarray) and value.ndim:
-        if not np.issubdtype(value.dtype, np.number) or not value.size:
-            return f"{value.dtype}{list(value.shape)}"
-        return f"{value.dtype}{list(value.shape)} mean {value.mean():.4g}"
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+def _outputs(do: Callable[[Step], Any] | None, to: str | Output | None) -> list[Output]:
+    found: list[Output] = [] if do is None else [ToFunction(do)]
+    if to is not None:
+        found.insert(0, to if isinstance(to, Output) else ToTensorBoard())
+    return found or [ToLog()]

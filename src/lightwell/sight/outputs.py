@@ -1,0 +1,100 @@
+"""Where tapped values go: to a function, the log, TensorBoard. A watch reads; an output takes what it read.
+
+`over_data.py` has one more, statistics over a whole data set. To add another is to write another `Output`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lightwell import events
+from lightwell.errors import WatchError
+from lightwell.log import logger
+from lightwell.sight.step import Step
+from lightwell.sight.to_tensorboard import write_values
+
+
+class Output:
+    """Takes the looks of a watch.
+
+    Attributes:
+        only_records: it acts on nothing, so that it may be handed several steps in a row, a little late.
+        is_result: what it takes becomes part of a verb's result, so that only what has a value there may be read.
+    """
+
+    only_records = True
+    is_result = False
+
+    def start(self, name: str, directory: str) -> None:
+        """A run begins: the name of the watch, and where the run's events go."""
+
+    def take(self, step: Step) -> None:
+        """One look."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what it does with a step.")
+
+    def end(self) -> None:
+        """The run is over, without an error."""
+
+
+class ToFunction(Output):
+    """Calls a function of the user's, which may stop the run."""
+
+    only_records = False
+
+    def __init__(self, function: Callable[[Step], Any]) -> None:
+        self._function = function
+        self._name = ""
+
+    def start(self, name: str, directory: str) -> None:
+        self._name = name
+
+    def take(self, step: Step) -> None:
+        try:
+            self._function(step)
+        except Exception as error:
+            function = getattr(self._function, "__name__", repr(self._function))
+            raise WatchError(
+                f"{self._name}: its function {function} raised {type(error).__name__} at step {step.global_step}: "
+                f"{error}"
+            ) from error
+
+
+class ToLog(Output):
+    """Writes a line: numbers as they are, of arrays type, shape and mean."""
+
+    def __init__(self) -> None:
+        self._name = ""
+
+    def start(self, name: str, directory: str) -> None:
+        self._name = name
+
+    def take(self, step: Step) -> None:
+        shown = ", ".join(f"{path} = {_short(value)}" for path, value in step.items())
+        logger.info("%s at step %d: %s", self._name, step.global_step, shown)
+
+
+class ToTensorBoard(Output):
+    """Writes scalars and histograms into the event files of the run."""
+
+    def __init__(self) -> None:
+        self._directory = ""
+
+    def start(self, name: str, directory: str) -> None:
+        self._directory = directory
+
+    def take(self, step: Step) -> None:
+        write_values(self._directory, step, step.global_step)
+
+    def end(self) -> None:
+        events.writer(self._directory).flush()
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.ndim:
+        if not np.issubdtype(value.dtype, np.number) or not value.size:
+            return f"{value.dtype}{list(value.shape)}"
+        return f"{value.dtype}{list(value.shape)} mean {value.mean():.4g}"
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
