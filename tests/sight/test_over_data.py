@@ -97,7 +97,7 @@ def test_sizes_that_differ_from_batch_to_batch_are_summed_over(tmp_path: Path) -
         (lambda: ["timing/step"], "'timing/step' is measured, not computed; read it with a Watch"),
         (
             lambda: ["features/city"],
-            "'features/city' holds strings; statistics per unit need a dense tensor of numbers",
+            "a statistic per unit needs numbers, and 'features/city' holds string",
         ),
         (lambda: ["layers/hiden"], "'layers/hiden' names nothing in this model. Did you mean 'layers/hidden'"),
     ],

@@ -164,12 +164,11 @@ def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made
     for choice, reduction in chosen:
         section = choice.entry.section
         if choice.key in made or section.is_measured:
-            in_graph = choice.key in fetches and not section.is_a_change and not program.graph.finalized
-            wanted.append(Wanted(choice.key, choice.entry, reduction, in_graph and reduction is not None))
+            can_be = choice.key in fetches and not section.is_a_change and not program.graph.finalized
+            wanted.append(Wanted(choice.key, choice.entry, reduction, can_be and reduction is not None))
     builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        reduced = {
-            item.key: builds[id(item.reduction)](fetches[item.key], item.entry) for item in wanted if item.is_reduced
-        }
+        in_graph = [item for item in wanted if item.is_reduced]
+        reduced = {item.key: builds[id(item.reduction)](fetches[item.key], item.entry) for item in in_graph}
     updates = {item.key: item.entry.prototype for item in wanted if item.entry.section.is_a_change}
     return Request(tuple(wanted), {**fetches, **reduced}, updates, late)
