@@ -1,13 +1,12 @@
 """Warm programs: built graphs with open sessions, kept between calls of `evaluate` and `predict`.
 
 A call whose input has the same graph as an earlier one takes that call's program and session: `model_fn` is not called
-again, weights are loaded only if the checkpoint changed, and the arrays of this call are fed to its iterator. A
+again, weights are loaded only if the checkpoint changed, and its iterator goes over the arrays of this call. A
 program in use is out of the pool, so interleaved calls never share one.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 import time
@@ -62,6 +61,7 @@ class WarmProgram:
         """Makes it ready for a run: the weights that are newest, fresh counters, the input from its beginning."""
         checkpoint = plan.find_checkpoint()
         version = _version(checkpoint)
+        self.program.inputs.take_arrays_of(inputs)
         with self.program.graph.as_default():
             if self._session is None:
                 finish_graph(self.program)
@@ -70,7 +70,7 @@ class WarmProgram:
             else:
                 unchanged = checkpoint is not None and version == self._loaded
                 reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
-            self.batches = start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
+            self.batches = start_inputs(self._session, self.program.inputs)
         self._loaded = version
 
     def run(self, fetches: Any) -> Any:
@@ -93,6 +93,7 @@ class WarmProgram:
         if self._session is not None:
             self._session.close()
         self._session = self._calls = None
+        self.program.inputs.close()
 
 
 class ProgramPool:
@@ -234,7 +235,7 @@ def _loop_for(program: Program, extra: Any, draft: Draft) -> BatchLoop | None:
         return None
     if program.evaluation is not None:
         return loop_over_batches(program.graph, [program.evaluation.update])
-    if max((len(array) for _, array in draft.inputs.feeds), default=0) < _ROWS_WORTH_A_LOOP:
+    if max(map(len, draft.inputs.arrays), default=0) < _ROWS_WORTH_A_LOOP:
         return None
     return loop_over_batches(program.graph, [], [program.spec.predictions, getattr(extra, "fetches", ())])
 
@@ -243,12 +244,6 @@ def _may_stay_warm(program: Program) -> bool:
     """Whether a program can be run again as it is: it brings no hooks of its own, and no queues."""
     has_hooks = program.spec.evaluation_hooks or program.spec.prediction_hooks
     return not has_hooks and not program.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS)
-
-
-def _with_arrays_of(own: Inputs, given: Inputs) -> Inputs:
-    """A program's own inputs, fed with the arrays of another call; equal graphs meet their arrays in the same order."""
-    feeds = [(tensor, array) for (tensor, _), (_, array) in zip(own.feeds, given.feeds, strict=True)]
-    return dataclasses.replace(own, feeds=tuple(feeds))
 
 
 def _version(checkpoint: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,7 @@ def train(
     )
     chain = _hook_order(program, saver, hooks, goal, model_dir, config)
     run = TrainSession(program, chain, plan, config.fuse_steps)
-    with sigterm_raises():
+    with sigterm_raises(), contextlib.closing(program.inputs):
         try:
             _steps(run, program.graph)
         except (KeyboardInterrupt, Terminated) as interrupt:
