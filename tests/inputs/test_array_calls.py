@@ -100,6 +100,9 @@ CONSTANTS: dict[str, Any] = {
     "convert_to_tensor with a hint": lambda: tf.convert_to_tensor(LARGE, dtype_hint=tf.float32),
     "v1.convert_to_tensor": lambda: v1.convert_to_tensor(LARGE, None, "mine", tf.float32),
     "of text": lambda: tf.constant(LARGE.astype("U9")),
+    "given to an op": lambda: tf.cast(LARGE, tf.float32),
+    "an operand": lambda: tf.constant(1.0, tf.float64) + LARGE,
+    "one of several": lambda: tf.concat([LARGE, LARGE[:1]], axis=0),
     "bfloat16": lambda: tf.constant(LARGE, tf.bfloat16),
 }
 IN_THE_GRAPH: dict[str, Any] = {

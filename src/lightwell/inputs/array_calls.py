@@ -4,7 +4,8 @@
 copied, optimised and written to disk. While `input_fn` runs, the functions that take arrays are wrapped: each array
 goes into a slot beside the graph (`arrays.py`). Afterwards the functions are put back.
 
-Takes a graph, gives the slots of the arrays that were met. Lists, numbers and small constants stay in the graph.
+Takes a graph, gives the slots of the arrays that were met. In the graph stay lists and numbers, constants that are
+small, and those inside functions, such as that of `Dataset.map`.
 """
 
 from __future__ import annotations
@@ -57,12 +58,10 @@ def _replace(patches: Patches) -> None:
     patches.wrap(v1.data.Dataset, one_shot, _initializable)
     function = getattr(v1.data, one_shot)
     patches.put_everywhere([(one_shot, function, _initializable(function))])
-    # A large array may be made a tensor first and a dataset of that. TensorFlow's own constants stay constants.
+    # A large array may be made a tensor first and a dataset of that: by these, or by an op that is given an array,
+    # for which TensorFlow itself calls `tf.constant`.
     tensor_makers = ((name, getattr(home, name)) for name in ("constant", "convert_to_tensor") for home in (tf, v1))
-    patches.put_everywhere(
-        ((name, function, _of_a_slot_if_large(function)) for name, function in tensor_makers),
-        but_not_in="tensorflow.python",
-    )
+    patches.put_everywhere((name, function, _of_a_slot_if_large(function)) for name, function in tensor_makers)
 
 
 _stand_ins = SharedPatches(_replace)
