@@ -32,7 +32,7 @@ class Patches:
         """Replaces `owner.name` by `make(what is there now)`."""
         self.put(owner, name, make(getattr(owner, name)))
 
-    def put_everywhere(self, stand_ins: Iterable[StandIn], but_not_in: str = "") -> None:
+    def put_everywhere(self, stand_ins: Iterable[StandIn]) -> None:
         """Replaces functions in every loaded module that holds them under their name.
 
         `tf.compat.v1` and `import tensorflow.compat.v1` are two modules, and `from tensorflow.compat.v1.nn import
@@ -40,12 +40,11 @@ class Patches:
 
         Args:
             stand_ins: (name, function, what takes its place).
-            but_not_in: a package whose modules keep what they have.
         """
         wanted = list(stand_ins)
         for module_name in _holders([(name, original) for name, original, _ in wanted]):
             module = sys.modules.get(module_name)
-            if module is not None and not (but_not_in and module_name.startswith(but_not_in)):
+            if module is not None:
                 for name, original, ours in wanted:
                     if vars(module).get(name) is original:
                         self.put(module, name, ours)

@@ -156,12 +156,19 @@ MISTAKES: dict[str, Mistake] = {
         got="tuples of 3",
         do="Map it to pairs",
     ),
-    "input_fn returns an object": Mistake(
-        lambda d: train(d, input_fn=my_input(lambda: {"x": object()})),
+    "input_fn returns a generator": Mistake(
+        lambda d: train(d, input_fn=my_input(lambda: {"x": (row for row in tiny.X)})),
         where=r"input_fn '.*my_input_fn' \(mode 'train'\): features",
         expected="must hold tensors",
-        got="got object",
-        do="from_tensor_slices",
+        got="got generator",
+        do=r"from_generator\(\.\.\.\)",
+    ),
+    "arrays of two lengths": Mistake(
+        lambda d: train(d, input_fn=lambda: tf.data.Dataset.from_tensor_slices(({"x": tiny.X}, tiny.Y[1:])).batch(4)),
+        where="input_fn: Dataset.from_tensor_slices",
+        expected="must be of one length",
+        got=r"Dimensions 8 and 7 are not compatible: the lengths are {'0/x': 8, '1': 7}",
+        do="Cut the arrays to one length",
     ),
     "a dataset from outside input_fn": Mistake(
         lambda d: train(d, input_fn=my_input(tiny.data())),

@@ -19,9 +19,9 @@ from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError, reason_of
 from lightwell.feature_columns.recording import recording_columns
+from lightwell.inputs.array_calls import arrays_kept_out
 from lightwell.inputs.call import call_input_fn
-from lightwell.inputs.feeding import arrays_fed
-from lightwell.inputs.unpack import Inputs, placeholders_behind, unpack_inputs, with_all_initializers
+from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
 from lightwell.keys import LOSS, ModeKeys
@@ -83,13 +83,14 @@ def build(recipe: Recipe) -> Program:
 
 def draft(recipe: Recipe) -> Draft:
     """Calls `input_fn` in a new graph."""
-    made = _draft(recipe, feed_arrays=True)
-    fed = {tensor.op.name for tensor, _ in made.inputs.feeds}
-    leaves = tf.nest.flatten((made.inputs.features, made.inputs.labels), expand_composites=True)
-    if fed and any(placeholders_behind(leaf.op) & fed for leaf in leaves if tf.is_tensor(leaf)):
-        # A batch that is computed from an array without an iterator between: the array has to be a constant.
-        return _draft(recipe, feed_arrays=False)
-    return made
+    graph = tf.Graph()
+    with graph.as_default(), graph.device(recipe.config.device_fn):
+        tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
+        global_step = None
+        if recipe.mode == ModeKeys.TRAIN:
+            global_step = tf.compat.v1.train.create_global_step(graph)
+            _prepare_global_step_read(global_step)
+        return Draft(recipe, graph, _build_inputs(recipe, graph), global_step)
 
 
 def finish(draft: Draft) -> Program:
@@ -105,25 +106,9 @@ def finish(draft: Draft) -> Program:
             spec = completed(call_model_fn(recipe, draft.inputs), keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
-        inputs = with_all_initializers(draft.inputs, graph)
+        inputs = with_all_initializers(draft.inputs, graph, spec.scaffold.local_init_op)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
         return _completed(program, recipe.config)
-
-
-def _draft(recipe: Recipe, feed_arrays: bool) -> Draft:
-    graph = tf.Graph()
-    with graph.as_default(), graph.device(recipe.config.device_fn):
-        tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
-        global_step = None
-        if recipe.mode == ModeKeys.TRAIN:
-            global_step = tf.compat.v1.train.create_global_step(graph)
-            _prepare_global_step_read(global_step)
-        if not feed_arrays:
-            return Draft(recipe, graph, _build_inputs(recipe), global_step)
-        with arrays_fed(graph) as fed:
-            inputs = _build_inputs(recipe)
-        feeds = tuple(zip(fed.placeholders, fed.arrays, strict=True))
-        return Draft(recipe, graph, dataclasses.replace(inputs, feeds=feeds), global_step)
 
 
 def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
@@ -141,6 +126,12 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     try:
         spec = function(features=inputs.features, **chosen)
     except (TypeError, ValueError, AttributeError) as error:
+        if inputs.features is None:
+            raise InputFnError(
+                f"input_fn {name_of(recipe.input_fn)!r} (mode {recipe.mode!r}) returned nothing for features; expected "
+                "a tf.data.Dataset, features, or a (features, labels) pair. Is a `return` missing? "
+                f"model_fn {name!r} failed: {type(error).__name__}: {reason_of(error)}."
+            ) from error
         if inputs.labels is None and "labels" in chosen and recipe.mode != ModeKeys.PREDICT:
             raise InputFnError(
                 f"input_fn {name_of(recipe.input_fn)!r} gave no labels in mode {recipe.mode!r}, and model_fn {name!r} "
@@ -169,10 +160,11 @@ def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
     return spec
 
 
-def _build_inputs(recipe: Recipe) -> Inputs:
-    with tf.device("/cpu:0"), keras_in_input_fn():
+def _build_inputs(recipe: Recipe, graph: tf.Graph) -> Inputs:
+    with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as arrays:
         result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
-        return unpack_inputs(result, recipe.input_fn, recipe.mode)
+        inputs = unpack_inputs(result, recipe.input_fn, recipe.mode)
+    return dataclasses.replace(inputs, arrays=tuple(arrays))
 
 
 def _prepare_global_step_read(global_step: Any) -> None:

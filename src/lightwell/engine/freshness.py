@@ -16,7 +16,7 @@ So this asks of each op with a state whether it is known to be of the first kind
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -25,7 +25,7 @@ from lightwell import _tf
 from lightwell.engine.fusible import functions_called, nodes_within
 from lightwell.engine.program import Program
 from lightwell.engine.step_copy import step_ops
-from lightwell.inputs.unpack import Inputs
+from lightwell.inputs.unpack import Inputs, leaves_of
 
 _Keys = tf.compat.v1.GraphKeys
 _READ_ONLY = frozenset(
@@ -55,10 +55,11 @@ def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None
         settings: whatever else makes a difference.
     """
     files = digest_of_files(graph)
-    if files is None:
+    given = [leaf for value in (inputs.features, inputs.labels) if value is not None for leaf in leaves_of(value)]
+    if files is None or not all(tf.is_tensor(leaf) for leaf in given):  # of an object the graph says nothing
         return None
     graph_def = graph.as_graph_def()
-    _forget_names(graph_def, set())
+    _forget_names(graph_def, {slot.name for slot in inputs.arrays})
     digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
     for value in (inputs.features, inputs.labels):
         digest.update(repr(_names_in(value)).encode())
@@ -123,7 +124,7 @@ def _restarts(op: Any, inputs: Any) -> bool:
     kind = op.type if isinstance(op, tf.Operation) else op.op
     if kind in _READ_ONLY or kind in _TABLES or kind in _DATASETS:
         return True
-    if kind.startswith("Placeholder"):
+    if any(op.name == slot.name for slot in inputs.arrays):
         return True
     if isinstance(op, tf.Operation):
         return not op.op_def.is_stateful and kind != "ReadFile"  # what it read is part of the session, once folded
@@ -146,18 +147,18 @@ def _variable_of(op: tf.Operation) -> str:
     return str(op.inputs[0].op.name) if op.inputs else ""
 
 
-def _tensors_in(inputs: Any) -> list[Any]:
-    leaves = tf.nest.flatten((inputs.features, inputs.labels), expand_composites=True)
+def _tensors_in(inputs: Inputs) -> list[Any]:
+    leaves = tf.nest.flatten([*leaves_of([inputs.features, inputs.labels])], expand_composites=True)
     return [leaf for leaf in leaves if isinstance(leaf, tf.Tensor)]
 
 
 def _names_in(value: Any) -> Any:
-    if value is None:
-        return None
-    return tf.nest.map_structure(
-        lambda leaf: [getattr(part, "name", repr(part)) for part in tf.nest.flatten(leaf, expand_composites=True)],
-        value,
-    )
+    """A structure with the names of its tensors in their places."""
+    if isinstance(value, Mapping):
+        return type(value), [(key, _names_in(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value), [_names_in(part) for part in value]
+    return [getattr(part, "name", part) for part in tf.nest.flatten(value, expand_composites=True)]
 
 
 def _files_of_tables(graph: tf.Graph) -> list[str]:

@@ -159,6 +159,7 @@ class Runner:
                 self._sessions.keep(ready.key, ready.opened, self._generation)
             elif opened is not None:
                 self._close(opened)
+                opened.free()
 
     # Opening and closing
 

@@ -88,9 +88,9 @@ def start_inputs(session: Any, inputs: Inputs) -> int | None:
     if not inputs.initializers:
         return None
     if inputs.count is None:
-        session.run(inputs.initializers, feed_dict=dict(inputs.feeds))
+        session.run(inputs.initializers)
         return None
-    _, count = session.run((inputs.initializers, inputs.count), feed_dict=dict(inputs.feeds))
+    _, count = session.run((inputs.initializers, inputs.count))
     return int(count) if count >= 0 else None
 
 

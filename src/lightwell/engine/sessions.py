@@ -7,7 +7,6 @@ One in use is nobody else's, so interleaved calls never share one.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -88,15 +87,19 @@ class Opened:
             is_loaded = checkpoint is not None and version == self._loaded
             reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
         self._loaded = version
-        own = self.program.inputs
-        feeds = [(tensor, array) for (tensor, _), (_, array) in zip(own.feeds, inputs.feeds, strict=True)]
-        start_inputs(self.session, dataclasses.replace(own, feeds=tuple(feeds)))
+        self.program.inputs.take_arrays_of(inputs)
+        start_inputs(self.session, self.program.inputs)
 
     def close(self) -> None:
-        """Frees the session."""
+        """Closes the session; `start` opens another."""
         session, self.session = self.session, None
         if session is not None:
             session.close()
+
+    def free(self) -> None:
+        """Closes the session for good, and lets the arrays of its input go."""
+        self.close()
+        self.program.inputs.close()
 
 
 class Sessions:
@@ -134,7 +137,7 @@ class Sessions:
                 while len(self._idle) > _MOST_KEPT:
                     surplus.append(self._idle.popitem(last=False)[1])
         for old in surplus:
-            old.close()
+            old.free()
 
     def close(self) -> None:
         """Frees all sessions: those that wait now, those in use once they are done."""
@@ -142,7 +145,7 @@ class Sessions:
             idle, self._idle = list(self._idle.values()), OrderedDict()
             self._generation += 1
         for opened in idle:
-            opened.close()
+            opened.free()
 
     def __deepcopy__(self, memo: Any) -> Sessions:
         return Sessions()  # a copy of an Estimator opens its own

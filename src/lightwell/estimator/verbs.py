@@ -194,7 +194,7 @@ def _prepared(
         if opened is not None and opened.files == digest_of_files(opened.program.graph):
             return Prepared(opened.program, drafted.inputs, opened.seen, opened, key)
         if opened is not None:
-            opened.close()
+            opened.free()
     program = finish(drafted)
     return Prepared(program, program.inputs, attach(program), key=key)
 

@@ -79,7 +79,7 @@ def _chain(source: tf.Operation) -> list[tf.Operation]:
 def _gathered(chain: Sequence[tf.Operation]) -> tf.data.Dataset:
     """The same batches by way of the numbers of their rows."""
     slices, *others = chain
-    arrays = list(slices.inputs)
+    arrays = [_of_any_length(array) for array in slices.inputs]
     with tf.control_dependencies([slices]):  # it checks that the arrays are of one length
         rows = tf.shape(arrays[0], tf.int64)[0]
     numbers = tf.raw_ops.RangeDataset(
@@ -93,6 +93,12 @@ def _gathered(chain: Sequence[tf.Operation]) -> tf.data.Dataset:
             numbers = _again(op, numbers, shape)
     batches = tf.data.experimental.from_variant(numbers, tf.TensorSpec(shape, tf.int64))
     return batches.map(lambda batch: tuple(tf.gather(array, batch) for array in arrays))
+
+
+def _of_any_length(array: Any) -> Any:
+    """The same array, while the graph does not say how many rows it has: it is the graph of others too."""
+    shape = array.shape if array.shape.rank is None else [None, *array.shape[1:]]
+    return tf.compat.v1.placeholder_with_default(array, shape)
 
 
 def _again(op: tf.Operation, numbers: Any, shape: Sequence[int | None]) -> Any:

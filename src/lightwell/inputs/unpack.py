@@ -1,21 +1,20 @@
 """From what `input_fn` returned to features and labels.
 
-Takes a `tf.data.Dataset`, tensors, a `(features, labels)` pair, dicts or nested structures of tensors (sparse and
-ragged ones included). Gives an `Inputs` value whose tensors belong to the graph being built.
+Takes a `tf.data.Dataset`, tensors, a `(features, labels)` pair, dicts or nested structures of them. Gives an `Inputs`
+value. What is no dataset is handed on to `model_fn` as it came: lists, numbers, arrays, None, objects of the user's.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from lightwell.callables import name_of
 from lightwell.errors import InputFnError
+from lightwell.inputs.arrays import ArraySlot
 from lightwell.inputs.pipeline import lighter_initializer
 from lightwell.keys import ModeKeys
 
@@ -27,10 +26,11 @@ class Inputs:
     """One batch, as tensors, and the ops that set its source going.
 
     Attributes:
-        features: a tensor or a structure of tensors.
+        features: a tensor or a structure of tensors, or whatever else `input_fn` returned.
         labels: likewise, or None.
         initializers: ops to run once after variables and tables are initialised.
-        feeds: placeholders that the initialisers depend on, each with the array to feed.
+        arrays: the arrays that `input_fn` made datasets and tensors of, in the order in which they were met. They are
+            there as long as this value is; see `ArraySlot`.
         source: the iterator and the dataset it goes over, where both are ours.
         count: the number of batches, negative where it is unknown; fetch it together with the initialisers.
     """
@@ -38,10 +38,21 @@ class Inputs:
     features: Any
     labels: Any
     initializers: tuple[tf.Operation, ...] = ()
-    feeds: tuple[tuple[Any, Any], ...] = ()
+    arrays: tuple[ArraySlot, ...] = ()
     source: tuple[Any, tf.data.Dataset] | None = None
     count: Any = None
-    arrays: tuple[Any, ...] = ()
+
+    def take_arrays_of(self, other: Inputs) -> None:
+        """Goes over the arrays of another call from now on; equal graphs meet their arrays in the same order."""
+        for own, given in zip(self.arrays, other.arrays, strict=True):
+            own.take_from(given)
+
+    def close(self) -> None:
+        """Lets the memory of the arrays go, once the session that went over them is closed."""
+        for slot in self.arrays:
+            slot.free()
+        if self.arrays and tf.executing_eagerly():
+            tf.identity(0)  # TensorFlow lets go of NumPy's memory the next time that it runs an op
 
 
 def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Inputs:
@@ -57,19 +68,41 @@ def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Input
     return Inputs(features, labels)
 
 
-def with_all_initializers(inputs: Inputs, graph: tf.Graph) -> Inputs:
+def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = None) -> Inputs:
     """The inputs, with the initialisers of iterators that the user made and left to us among the others.
 
-    An initialiser that needs a value only the user can feed stays the user's business (a hook's
-    `after_create_session`).
+    The user's business stays: an initialiser that is run with `local_init_op` or, without one, the tables; one that
+    needs a value which only the user can feed (in a hook's `after_create_session`); which one of several to run.
     """
-    ours = frozenset(tensor.op.name for tensor, _ in inputs.feeds)
-    made = [op for op in graph.get_operations() if op.type == "MakeIterator" and op not in inputs.initializers]
-    more = tuple(op for op in made if not placeholders_behind(op) - ours)
+    by_iterator: dict[str, list[tf.Operation]] = {}
+    for op in graph.get_operations():
+        if op.type == "MakeIterator" and op not in inputs.initializers:
+            by_iterator.setdefault(op.inputs[1].op.name, []).append(op)
+    tables = graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
+    seen_to = {op.name for op in _ops_behind(tables if local_init_op is None else [local_init_op])}
+    more = tuple(
+        made[0]
+        for made in by_iterator.values()
+        if len(made) == 1 and made[0].name not in seen_to and not any(map(_is_fed, _ops_behind(made)))
+    )
     if inputs.source is None:
-        return dataclasses.replace(inputs, initializers=inputs.initializers + more)
+        return replace(inputs, initializers=inputs.initializers + more)
     own = (lighter_initializer(*inputs.source),)
-    return dataclasses.replace(inputs, initializers=own + more, count=inputs.source[1].cardinality())
+    return replace(inputs, initializers=own + more, count=inputs.source[1].cardinality())
+
+
+def leaves_of(structure: Any) -> Iterator[Any]:
+    """What a structure holds, in its own order. Unlike `tf.nest.flatten` it sorts nothing, so any keys will do."""
+    parts: Iterable[Any] | None = None
+    if isinstance(structure, Mapping):
+        parts = structure.values()
+    elif isinstance(structure, tuple | list):
+        parts = structure
+    if parts is None:
+        yield structure
+        return
+    for part in parts:
+        yield from leaves_of(part)
 
 
 def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
@@ -101,38 +134,30 @@ def _split(element: Any, where: str, mode: str) -> tuple[Any, Any]:
                 f"{len(element)}. Expected {_EXPECTED}; put several features into a dict."
             )
         features, labels = element
-    if features is None:
-        raise InputFnError(f"{where} returned nothing; expected {_EXPECTED}. Is a `return` missing?")
-    features = _as_tensors(features, "features", where)
-    if mode == ModeKeys.PREDICT or labels is None:
-        return features, None
-    return features, _as_tensors(labels, "labels", where)
+    if mode == ModeKeys.PREDICT:
+        labels = None
+    for what, structure in (("features", features), ("labels", labels)):
+        for leaf in leaves_of(structure):
+            _check(leaf, what, where)
+    return features, labels
 
 
-def _as_tensors(structure: Any, what: str, where: str) -> Any:
-    """Turns arrays and numbers among the leaves into tensors, and checks that all are of the graph being built."""
-    if isinstance(structure, Mapping) and not structure:
-        return structure  # a model without inputs: legal, if rare
-    structure = tf.nest.map_structure(lambda leaf: _as_tensor(leaf, what, where), structure)
+def _check(leaf: Any, what: str, where: str) -> None:
+    """Refuses what no model can use; anything else is between `input_fn` and `model_fn`."""
+    if isinstance(leaf, Iterator):
+        raise InputFnError(
+            f"{where}: {what} must hold tensors, got {type(leaf).__name__}. Expected {_EXPECTED}; what yields examples "
+            "in Python becomes a dataset with tf.data.Dataset.from_generator(...), arrays with from_tensor_slices(...)."
+        )
+    if not tf.is_tensor(leaf):
+        return
     graph = tf.compat.v1.get_default_graph()
-    for part in tf.nest.flatten(structure, expand_composites=True):
+    for part in tf.nest.flatten(leaf, expand_composites=True):
         if _graph_of(part) is not graph:
             raise InputFnError(
                 f"{where}: {what} holds a tensor that was made outside input_fn ({part!r}). Build all of the input "
                 "inside input_fn, which is called in the graph of the model."
             )
-    return structure
-
-
-def _as_tensor(leaf: Any, what: str, where: str) -> Any:
-    if tf.is_tensor(leaf):
-        return leaf
-    if isinstance(leaf, np.ndarray | np.generic | int | float | str | bytes):
-        return tf.convert_to_tensor(leaf)
-    raise InputFnError(
-        f"{where}: {what} must hold tensors, got {type(leaf).__name__}. Expected {_EXPECTED}; arrays become a dataset "
-        "with tf.data.Dataset.from_tensor_slices(...)."
-    )
 
 
 def _graph_of(tensor: Any) -> tf.Graph | None:
@@ -142,18 +167,19 @@ def _graph_of(tensor: Any) -> tf.Graph | None:
         return None
 
 
-def placeholders_behind(op: tf.Operation) -> set[str]:
-    """The names of all placeholders that `op` depends on."""
-    found: set[str] = set()
+def _is_fed(op: tf.Operation) -> bool:
+    return op.type in ("Placeholder", "PlaceholderV2")
+
+
+def _ops_behind(members: Iterable[Any]) -> Iterator[tf.Operation]:
+    """All ops that the given ops and tensors depend on, and they themselves."""
     seen: set[str] = set()
-    left = [op]
+    left = [member if isinstance(member, tf.Operation) else member.op for member in members]
     while left:
-        current = left.pop()
-        if current.name in seen:
+        op = left.pop()
+        if op.name in seen:
             continue
-        seen.add(current.name)
-        if current.type in ("Placeholder", "PlaceholderV2"):
-            found.add(current.name)
-        left.extend(tensor.op for tensor in current.inputs)
-        left.extend(current.control_inputs)
-    return found
+        seen.add(op.name)
+        yield op
+        left.extend(tensor.op for tensor in op.inputs)
+        left.extend(op.control_inputs)

@@ -11,12 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.engine.program import Program
+from lightwell.inputs.unpack import leaves_of
 
 
 def batch_size(program: Program) -> Any:
     """The number of examples in a batch, read off the first feature or label that has a batch dimension."""
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        for leaf in tf.nest.flatten([program.inputs.features, program.inputs.labels]):
+        for leaf in leaves_of([program.inputs.features, program.inputs.labels]):
             if isinstance(leaf, tf.SparseTensor):
                 return leaf.dense_shape[0]
             if isinstance(leaf, tf.RaggedTensor):
