@@ -17,7 +17,7 @@ from tests.parity.draws import DRAWS, ROWS, WIDTH, Draw
 v1 = tf.compat.v1
 Scene = Callable[[Any, Path], Any]
 SCENES: dict[str, Scene] = {}
-CALLS = 3
+CALLS = 2
 
 
 def arrays(batches: int = 3) -> tuple[dict[str, Any], Any]:

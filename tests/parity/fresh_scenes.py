@@ -18,9 +18,14 @@ SCENES: dict[str, Scene] = {}
 CALLS = 3
 
 
+def numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """The result of an evaluation as plain numbers."""
+    return {key: float(value) for key, value in metrics.items()}
+
+
 def evaluated(est: Any, kind: Kind) -> dict[str, float]:
     """What an evaluation gives, as plain numbers."""
-    return {key: float(value) for key, value in est.evaluate(kind.input_fn).items()}
+    return numbers(est.evaluate(kind.input_fn))
 
 
 def predicted(est: Any, kind: Kind) -> list[float]:
@@ -28,7 +33,8 @@ def predicted(est: Any, kind: Kind) -> list[float]:
     return [float(row["output"]) for row in est.predict(kind.input_fn)]
 
 
-VERBS: dict[str, Callable[[Any, Kind], Any]] = {"evaluate": evaluated, "predict": predicted}
+Ask = Callable[[Any, Kind], Any]
+VERBS: dict[str, Ask] = {"evaluate": evaluated, "predict": predicted}
 
 
 def estimator(lib: Any, folder: Path, kind: Kind) -> Any:
@@ -36,8 +42,8 @@ def estimator(lib: Any, folder: Path, kind: Kind) -> Any:
     return draw_scenes.estimator(lib, folder / "model_dir", fresh_kinds.model(lib, kind), **kind.settings)
 
 
-def answers(lib: Any, folder: Path, make: Maker, verb: str, anew: bool = False) -> list[Any]:
-    """What three calls give, by one Estimator or by one for each call."""
+def answers(lib: Any, folder: Path, make: Maker, ask: Ask, anew: bool = False) -> list[Any]:
+    """What three calls give, by one Estimator or (`anew`) by one for each call."""
     (folder / "model_dir").mkdir(parents=True)
     kind = make(folder)
     est, given = estimator(lib, folder, kind), []
@@ -48,13 +54,13 @@ def answers(lib: Any, folder: Path, make: Maker, verb: str, anew: bool = False) 
     for number in range(CALLS):
         if number:
             kind.between(number)
-        given.append(VERBS[verb](estimator(lib, folder, kind) if anew else est, kind))
+        given.append(ask(estimator(lib, folder, kind) if anew else est, kind))
     return given
 
 
 def _scene(name: str, make: Maker) -> None:
     def run(lib: Any, folder: Path) -> dict[str, Any]:
-        return {verb: answers(lib, folder / verb, make, verb) for verb in VERBS}
+        return {verb: answers(lib, folder / verb, make, ask) for verb, ask in VERBS.items()}
 
     SCENES[name] = run
 
