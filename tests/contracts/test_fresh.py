@@ -41,21 +41,31 @@ def evaluated_under_a_watch(est: lw.Estimator, kind: Kind) -> Any:
     seen: list[int] = []
     watch = lw.Watch("features/x", every=2, do=lambda step: seen.append(step.batch))
     result = est.evaluate(kind.input_fn, hooks=[watch])
-    assert seen in ([2], [2, 4, 6])
+    assert seen == [2]
     return fresh_scenes.numbers(result)
 
 
 def predicted_with_taps(est: lw.Estimator, kind: Kind) -> Any:
-    rows = list(est.predict(kind.input_fn, taps=["features/x", lw.stats("weights/scale")]))
+    rows = list(est.predict(kind.input_fn, taps=["features/x"]))
     assert all("features/x" in row for row in rows)
     return [float(row["output"]) for row in rows]
 
 
-ASKS = {"evaluate": (evaluated_with_taps, evaluated_under_a_watch), "predict": (predicted_with_taps,)}
+SOME_KINDS = (
+    "random numbers in the model: in a function",
+    "a local variable that the model changes",
+    "a saved variable that the model changes",
+    "rows of a mutable table",
+    "input: random numbers in a map",
+)
+ASKED = [
+    *(("evaluate", evaluated_with_taps, name) for name in KINDS),
+    *(("predict", predicted_with_taps, name) for name in KINDS),
+    *(("evaluate", evaluated_under_a_watch, name) for name in SOME_KINDS),
+]
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize(("verb", "ask"), [(verb, ask) for verb, asks in ASKS.items() for ask in asks])
+@pytest.mark.parametrize(("verb", "ask", "name"), ASKED)
 def test_calls_with_taps_answer_like_those_without(verb: str, ask: Any, name: str, tmp_path: Path) -> None:
     ours, recorded = fresh_scenes.answers(FUSED, tmp_path, KINDS[name], ask), RECORDED[name][verb]
     assert same(ours, recorded), f"{ours}\nrecorded: {recorded}"
@@ -87,16 +97,7 @@ def test_keras_metrics_start_anew(tmp_path: Path) -> None:
     assert [est.evaluate(tiny.once) for _ in range(2)] == [first] * 2
 
 
-INTERLEAVED = (
-    "random numbers in the model: in a function",
-    "a local variable that the model changes",
-    "a saved variable that the model changes",
-    "rows of a mutable table",
-    "input: random numbers in a map",
-)
-
-
-@pytest.mark.parametrize("name", INTERLEAVED)
+@pytest.mark.parametrize("name", SOME_KINDS)
 def test_interleaved_generators_do_not_meet(name: str, tmp_path: Path) -> None:
     (alone, *_) = fresh_scenes.answers(FUSED, tmp_path / "alone", KINDS[name], fresh_scenes.predicted)
 

@@ -13,6 +13,8 @@ from tests.contracts import runs
 from tests.contracts.observers import OBSERVERS
 from tests.contracts.runs import BATCHES, MODES, ROWS, Calls, Observer, X, plain
 from tests.faces import FACES, FUSED, SINGLE
+from tests.parity import draw_scenes, recordings
+from tests.parity.draws import DRAWS
 
 import lightwell as lw
 
@@ -160,3 +162,13 @@ def test_watches_of_two_runs_of_one_object(trained: Path, tmp_path: Path) -> Non
         est.evaluate(runs.data, hooks=[watch])
         list(est.predict(runs.data, hooks=[watch]))
     assert seen == [("eval", 4), ("eval", 8), ("infer", 4), ("infer", 8)] * 2
+
+
+@pytest.mark.parametrize("name", ["dropout in a function", "noise in a function in a function", "sampled softmax"])
+def test_a_watch_changes_no_draw(name: str, tmp_path: Path) -> None:
+    """Trained under watches, the weights are those that tf.estimator 2.15 had when nobody looked."""
+    recorded = recordings.load_json("draws")["scenes"][name]["weights"]
+    est = draw_scenes.estimator(FUSED, tmp_path, draw_scenes.drawing(lw, DRAWS[name]))
+    hooks = [lw.Watch("loss", every=every, do=lambda step: None) for every in (2, 5)]
+    est.train(draw_scenes.batches, steps=recorded["global_step"], hooks=hooks)
+    assert recordings.same(draw_scenes.weights(tmp_path), recorded)
