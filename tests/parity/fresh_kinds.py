@@ -86,11 +86,12 @@ def model(lib: Any, kind: Kind) -> Callable[..., Any]:
 
 
 def _largest(values: Any) -> Any:
-    kept = _local_variable("largest", v1.zeros_initializer())
+    kept = local_variable("largest", v1.zeros_initializer())
     return kept, v1.assign(kept, tf.maximum(kept, tf.reduce_max(values)))
 
 
-def _local_variable(name: str, initializer: Any) -> Any:
+def local_variable(name: str, initializer: Any) -> Any:
+    """A number that no checkpoint keeps."""
     where = [v1.GraphKeys.LOCAL_VARIABLES]
     return v1.get_variable(name, [], initializer=initializer, trainable=False, collections=where)
 
@@ -275,7 +276,7 @@ def _changed(folder: Path) -> Kind:
 @_kind("a local variable that the model changes")
 def _local(folder: Path) -> Kind:
     def body(x: Any) -> Any:
-        kept = _local_variable("kept", v1.ones_initializer())
+        kept = local_variable("kept", v1.ones_initializer())
         return x + _after([kept.assign_add(7)], kept.read_value)
 
     return Kind(body)
@@ -283,7 +284,7 @@ def _local(folder: Path) -> Kind:
 
 @_kind("a local variable with a random start")
 def _local_random(folder: Path) -> Kind:
-    return Kind(lambda x: x + _local_variable("kept", v1.random_uniform_initializer(seed=5)))
+    return Kind(lambda x: x + local_variable("kept", v1.random_uniform_initializer(seed=5)))
 
 
 @_kind("rows of a mutable table")

@@ -11,8 +11,9 @@ from typing import Any
 from unittest import mock
 
 import tensorflow as tf
-from tests.parity import draw_scenes
+from tests.parity import draw_scenes, model_dirs
 from tests.parity.draws import WIDTH
+from tests.parity.fresh_kinds import local_variable
 from tests.parity.hook_scenes import noting_outcome
 from tests.parity.result_scenes import log_lines
 from tests.parity.spies import Calls, SpyHook, stop
@@ -32,7 +33,10 @@ def _model(lib: Any, make_hooks: Callable[[], list[Any]]) -> Callable[..., Any]:
         weight = v1.get_variable("weight", [WIDTH, 1], initializer=v1.zeros_initializer())
         tf.constant(0.5, name="half")
         tf.constant([1, 2], name="pair")
-        tf.cast(tf.shape(features["x"])[0], tf.float32, name="rows")
+        rows = tf.cast(tf.shape(features["x"])[0], tf.float32, name="rows")
+        v1.summary.scalar("rows_again", rows)
+        batches_seen = local_variable("seen", v1.zeros_initializer())
+        tf.where(batches_seen.assign_add(1.0) < 3.0, rows, float("nan"), name="nan_from_3")
         hooks = {f"{name}_hooks": make_hooks() for name in ("training", "evaluation", "prediction")}
         output = features["x"] @ weight
         if mode == lib.ModeKeys.PREDICT:
@@ -91,6 +95,38 @@ for _name, _tensors in _LOGGING.items():
         _logging(_name, _mode, _tensors, every_n_iter=2)
 _logging("a list of tensors", "train", _LOGGING["a list of tensors"], at_end=True)
 _logging("a list of tensors", "train", _LOGGING["a list of tensors"], every_n_iter=3, at_end=True)
+
+
+_TENSORFLOWS: dict[str, Callable[[str], Any]] = {
+    "SummarySaverHook": lambda folder: v1.train.SummarySaverHook(
+        2, output_dir=folder, summary_op=v1.summary.merge_all()
+    ),
+    "StepCounterHook": lambda folder: v1.train.StepCounterHook(2, output_dir=folder),
+    "StopAtStepHook of the first step": lambda folder: v1.train.StopAtStepHook(last_step=1),
+    "NanTensorHook": lambda folder: v1.train.NanTensorHook(_tensor("nan_from_3")),
+    "NanTensorHook that does not fail": lambda folder: v1.train.NanTensorHook(
+        _tensor("nan_from_3"), fail_on_nan_loss=False
+    ),
+    "FinalOpsHook": lambda folder: v1.train.FinalOpsHook(_tensor("half")),
+}
+
+
+def _tensorflows(name: str, mode: str, make: Callable[[str], Any]) -> None:
+    def run(lib: Any, model_dir: Path) -> Any:
+        calls: Calls = []
+        result: dict[str, Any] = {}
+        with noting_outcome(result):
+            _run(lib, model_dir, mode, lambda: [make(str(model_dir / "events"))], [SpyHook("B", calls)])
+        v1.summary.FileWriterCache.clear()
+        events = [[row[0], row[2]] for row in model_dirs.events(model_dir / "events") if row[1] == "summary"]
+        return {**result, "batches": sum(call[1] == "after_run" for call in calls), "events": events}
+
+    SCENES[f"{mode}: {name} of TensorFlow"] = run
+
+
+for _name, _of_tensorflow in _TENSORFLOWS.items():
+    for _mode in MODES:
+        _tensorflows(_name, _mode, _of_tensorflow)
 
 
 class Proxy:
