@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,3 +71,14 @@ def load_result(name: str) -> dict[str, Any]:
     """The inverse of `save_result`, without `more`."""
     arrays = load_arrays(name)
     return {**load_json(name), **{group: under(group, arrays) for group in ARRAY_GROUPS}}
+
+
+def same(ours: Any, recorded: Any) -> bool:
+    """Equal, but for the last bits of numbers."""
+    if isinstance(recorded, dict):
+        return isinstance(ours, dict) and list(ours) == list(recorded) and all(same(ours[k], recorded[k]) for k in ours)
+    if isinstance(recorded, list):
+        return isinstance(ours, list) and len(ours) == len(recorded) and all(map(same, ours, recorded))
+    if isinstance(recorded, float):
+        return isinstance(ours, float) and math.isclose(ours, recorded, rel_tol=1e-4, abs_tol=1e-5)
+    return bool(ours == recorded)
