@@ -82,6 +82,7 @@ class HookedSession:
         finally:
             self._hooks.close()
             self._close_session()
+            self._program.inputs.close()
 
     def run_without_hooks(self, fetches: Any) -> Any:
         """Runs `fetches` in the session, no hook looking on."""

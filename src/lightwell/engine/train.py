@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +65,7 @@ def train(
     )
     chain = _hook_order(program, saver, hooks, goal, model_dir, config)
     run = TrainSession(program, chain, plan, config.fuse_steps)
-    with sigterm_raises(), contextlib.closing(program.inputs):
+    with sigterm_raises():
         try:
             _steps(run, program.graph)
         except (KeyboardInterrupt, Terminated) as interrupt:
