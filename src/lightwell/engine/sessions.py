@@ -77,6 +77,7 @@ class Opened:
         """
         checkpoint = plan.find_checkpoint()
         version = version_of(checkpoint)
+        self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.session = open_session(self.program, plan, with_inputs=False)
             self.calls = Calls(self.session)
@@ -87,7 +88,6 @@ class Opened:
             is_loaded = checkpoint is not None and version == self._loaded
             reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
         self._loaded = version
-        self.program.inputs.take_arrays_of(inputs)
         start_inputs(self.session, self.program.inputs)
 
     def close(self) -> None:
