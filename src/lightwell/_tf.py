@@ -112,3 +112,13 @@ def prepared_call(
         options.run_options.inter_op_thread_pool = -1
     made: Callable[[], Sequence[Any]] = session._make_callable_from_options(options)
     return made
+
+
+def function_graph(graph: Any, name: str) -> Any:
+    """The graph of a function that a graph calls, by its name; None if it is not known.
+
+    An error inside `tf.cond`, `tf.function` or a function of `tf.data` names an op of that graph, which knows the line
+    that made it. There is no public way from the name of a function to its graph.
+    """
+    function = graph._get_function(name)
+    return None if function is None else getattr(function, "graph", None)

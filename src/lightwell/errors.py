@@ -3,6 +3,7 @@
     LightwellError
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
+    │   │   └── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
     │   ├── InputFnError                   input_fn, or what it returned
     │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
@@ -32,6 +33,16 @@ class UsageError(LightwellError, ValueError):
 
 class ModelFnError(UsageError):
     """`model_fn`, or the `EstimatorSpec` it returned, cannot be used."""
+
+
+class UnknownFeature(ModelFnError, KeyError):
+    """`model_fn` asked its features, or its labels, for a key that they do not have. `args[0]` is that key."""
+
+    def __init__(self, key: object, text: str) -> None:
+        super().__init__(key, text)
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class InputFnError(UsageError):

@@ -16,6 +16,7 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.engine import litter
 from lightwell.engine.metrics import evaluation_ops
+from lightwell.engine.model_fn_errors import explained_model_fn_error
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError, reason_of
 from lightwell.feature_columns.recording import recording_columns
@@ -140,7 +141,12 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     logger.info("Calling model_fn.")
     try:
         spec = function(features=inputs.features, **chosen)
-    except (TypeError, ValueError, AttributeError) as error:
+    except Exception as error:
+        explained = explained_model_fn_error(error, inputs.features, inputs.labels, name)
+        if explained is not None:
+            raise explained from None
+        if not isinstance(error, TypeError | ValueError | AttributeError):
+            raise
         if inputs.labels is None and "labels" in chosen and recipe.mode != ModeKeys.PREDICT:
             raise InputFnError(
                 f"input_fn {name_of(recipe.input_fn)!r} gave no labels in mode {recipe.mode!r}, and model_fn {name!r} "

@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell import events
 from lightwell.engine.hooked_session import END_OF_INPUT, HookedSession
 from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import EvalOps, Program
 from lightwell.engine.session import SessionPlan
+from lightwell.engine.step_errors import explained_end_of_data
 from lightwell.hooks.base import SessionRunHook
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
@@ -31,12 +34,13 @@ def evaluate(
     ops = _ops_of(program)
     _write_graph(program, events_dir)
     counter = [_CountEvaluations(int(steps))] if steps is not None else []
-    final = _ReadMetrics(ops.values)
+    final = _ReadMetrics(program, ops.values)
     run = HookedSession(program, [*hooks, *counter, *program.spec.evaluation_hooks, final], plan)
 
     def batches() -> None:
-        while not run.should_stop:
-            run.step([ops.update])
+        with contextlib.suppress(*END_OF_INPUT):
+            while not run.should_stop:
+                run.step([ops.update])
 
     _run_through(run, batches)
     _report(program, final.result, events_dir, checkpoint)
@@ -54,7 +58,10 @@ def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoin
     def batches() -> None:
         with contextlib.suppress(*END_OF_INPUT):
             _update(run, ops, steps)
-        result.update(_in_order(run.step(ops.values)))
+        try:
+            result.update(_in_order(run.step(ops.values)))
+        except tf.errors.OutOfRangeError as error:
+            raise explained_end_of_data(error, program) from None
 
     _run_through(run, batches)
     _report(program, result, events_dir, checkpoint)
@@ -62,13 +69,12 @@ def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoin
 
 
 def _run_through(run: HookedSession | WarmRun, batches: Callable[[], None]) -> None:
-    """Starts a run, lets it go to the end of its batches or of the input, and finishes it."""
+    """Starts a run, lets it go to the end of its batches, and finishes it."""
     logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
-        with contextlib.suppress(*END_OF_INPUT):
-            batches()
+        batches()
     except BaseException as error:
         run.finish(error)
         raise
@@ -139,9 +145,13 @@ class _CountEvaluations(SessionRunHook):
 class _ReadMetrics(SessionRunHook):
     """Reads the metrics once all batches are in; the last hook, so that others' `end` comes first."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, program: Program, values: dict[str, Any]) -> None:
+        self._program = program
         self._values = values
         self.result: dict[str, Any] = {}
 
     def end(self, session: Any) -> None:
-        self.result = _in_order(session.run(self._values))
+        try:
+            self.result = _in_order(session.run(self._values))
+        except tf.errors.OutOfRangeError as error:
+            raise explained_end_of_data(error, self._program) from None

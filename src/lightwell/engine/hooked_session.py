@@ -17,6 +17,7 @@ import tensorflow as tf
 from lightwell.engine.calls import CachedCalls
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session
+from lightwell.engine.step_errors import explained_step_error
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain
 from lightwell.hooks.context import ModelView, RunContext
@@ -138,7 +139,10 @@ class HookedSession:
         metadata = tf.compat.v1.RunMetadata()
         if self._calls is None:
             raise RuntimeError("A step was asked for before the session was started.")
-        return self._calls.run(wanted, feeds, options, metadata), metadata
+        try:
+            return self._calls.run(wanted, feeds, options, metadata), metadata
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self._program) from None
 
     def _close_session(self) -> None:
         session, self._session, self._calls = self._session, None, None

@@ -25,6 +25,7 @@ from lightwell.engine.fuse_batches import BatchLoop, Chunk, loop_over_batches
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session, reload, start_inputs
+from lightwell.engine.step_errors import explained_step_error
 from lightwell.inputs.unpack import Inputs
 
 _MOST_KEPT = 4
@@ -70,23 +71,32 @@ class WarmProgram:
             else:
                 unchanged = checkpoint is not None and version == self._loaded
                 reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
-            self.batches = start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
+            try:
+                self.batches = start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
+            except tf.errors.OpError as error:
+                raise explained_step_error(error, self.program) from None
         self._loaded = version
 
     def run(self, fetches: Any) -> Any:
         """Runs fetches; nothing stays entered afterwards."""
         if self._calls is None:
             raise RuntimeError("A warm program was run before it was started.")
-        return self._calls.run(fetches)
+        try:
+            return self._calls.run(fetches)
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self.program) from None
 
     def run_loop(self, batches: int, fetches: Any) -> Any:
         """Goes through so many batches, and fetches what the loop has for them."""
         if self._calls is None or self.loop is None:
             raise RuntimeError("A warm program was run in a loop that it does not have.")
         options = self.way.options
-        if options is None:
-            return self._calls.run_with(self.loop.most, batches, fetches)
-        return self._session.run(fetches, {self.loop.most: batches}, options)
+        try:
+            if options is None:
+                return self._calls.run_with(self.loop.most, batches, fetches)
+            return self._session.run(fetches, {self.loop.most: batches}, options)
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self.program) from None
 
     def close(self) -> None:
         """Frees the session."""

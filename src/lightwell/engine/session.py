@@ -14,6 +14,7 @@ import tensorflow as tf
 from lightwell.checkpoints.compare import Shape, check_fits
 from lightwell.checkpoints.index import newest_first
 from lightwell.engine.program import Program
+from lightwell.engine.step_errors import explained_step_error
 from lightwell.errors import CheckpointUnreadable, ModelFnError, reason_of
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
@@ -65,6 +66,9 @@ def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = Tru
         _initialise_locals(session, program)
         if with_inputs:
             start_inputs(session, program.inputs)
+    except tf.errors.OpError as error:
+        session.close()
+        raise explained_step_error(error, program) from None
     except BaseException:
         session.close()
         raise

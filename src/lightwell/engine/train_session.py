@@ -28,6 +28,7 @@ from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.step_calls import StepCalls
+from lightwell.engine.step_errors import explained_step_error
 from lightwell.errors import HookError
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain, Request
@@ -128,12 +129,12 @@ class TrainSession(HookedSession):
             )
         except LOST_SESSION:
             raise
-        except tf.errors.OpError:
+        except tf.errors.OpError as error:
             # The steps before the one that failed have happened.
             saved = self._session.run(_with_tables(loop.saved, recording.saved if recording else ()))
             if saved[0]:
                 self._take_over(before, saved, recording)
-            raise
+            raise explained_step_error(error, self._program) from None
         self._pace.took(int(result[0]), time.perf_counter() - started)
         self._way.took(int(result[0]), time.perf_counter() - started)
         self._take_over(before, result, recording)
@@ -184,7 +185,10 @@ class TrainSession(HookedSession):
         request = self._hooks.before_run(context)
         if self._loop is not None:
             _check_feeds(request, self._loop)
-        (loss, step, _), results, metadata = self._run_step(request)
+        try:
+            (loss, step, _), results, metadata = self._run_step(request)
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self._program) from None
         context.global_step, context.loss_value = int(step), loss
         self._hooks.after_run(context, request, results, metadata)
         self._hooks.passed(1, seen_by=request.due)

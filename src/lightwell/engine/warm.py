@@ -10,8 +10,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session
+from lightwell.engine.step_errors import explained_step_error
 from lightwell.errors import UsageError
 
 _MOST_CALLABLES = 64
@@ -48,6 +51,8 @@ class WarmSession:
             if call is None:
                 return used.session.run(fetches, dict(zip(feed_list, values, strict=True)))
             return call(*values)
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self._program) from None
         finally:
             self._leave(used)
 
