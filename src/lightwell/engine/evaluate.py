@@ -27,7 +27,6 @@ def evaluate(
     steps: int | None,
     hooks: Sequence[Any],
     events_dir: str,
-    checkpoint: str | None,
     plan: SessionPlan,
 ) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
@@ -43,11 +42,11 @@ def evaluate(
                 run.step([ops.update])
 
     _run_through(run, batches)
-    _report(program, final.result, events_dir, checkpoint)
+    _report(program, final.result, events_dir, run.restored)
     return final.result
 
 
-def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoint: str | None) -> dict[str, Any]:
+def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str) -> dict[str, Any]:
     """The same on a warm program, where nobody looks on."""
     program = run.warm.program
     ops = _ops_of(program)
@@ -64,7 +63,7 @@ def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str, checkpoin
             raise explained_end_of_data(error, program) from None
 
     _run_through(run, batches)
-    _report(program, result, events_dir, checkpoint)
+    _report(program, result, events_dir, run.restored)
     return result
 
 

@@ -36,6 +36,9 @@ class HookedSession:
     """Runs the steps of one program.
 
     Use it as `start()`, then `step(fetches)` until `should_stop`, then `finish(error)`.
+
+    Attributes:
+        restored: the checkpoint that the open session's weights are of; None for initial ones.
     """
 
     def __init__(self, program: Program, hooks: Sequence[Any], plan: SessionPlan) -> None:
@@ -50,6 +53,7 @@ class HookedSession:
         self._coordinator: Any = None
         self._queue_threads: list[Any] = []
         self._stop_requested = False
+        self.restored: str | None = None
 
     @property
     def session(self) -> Any:
@@ -108,7 +112,8 @@ class HookedSession:
     def _open(self) -> None:
         while True:
             try:
-                self._session = open_session(self._program, self._plan)
+                self.restored = None
+                self._session = open_session(self._program, self._plan, restored=self._was_restored)
                 self._calls = CachedCalls(self._session)
                 self._start_queues()
                 self._session_opened()
@@ -121,6 +126,9 @@ class HookedSession:
                 raise
             else:
                 return
+
+    def _was_restored(self, checkpoint: str) -> None:
+        self.restored = checkpoint
 
     def _start_queues(self) -> None:
         self._coordinator = tf.train.Coordinator(clean_stop_exception_types=END_OF_INPUT)

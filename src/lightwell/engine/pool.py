@@ -42,6 +42,7 @@ class WarmProgram:
         loop: many batches in one call, where that can be.
         way: which way the loop's batches are run.
         batches: how many batches the input of the present run has, if it is known.
+        restored: the checkpoint that its weights are of.
     """
 
     def __init__(self, program: Program, extra: Any, loop: BatchLoop | None = None) -> None:
@@ -50,6 +51,7 @@ class WarmProgram:
         self.loop = loop
         self.way = FasterWay(loop is not None and may_stay_in_thread(program, ""))
         self.batches: int | None = None
+        self.restored: str | None = None
         self._session: Any = None
         self._calls: CachedCalls | None = None
         self._loaded: Any = None
@@ -62,20 +64,24 @@ class WarmProgram:
     def start(self, inputs: Inputs, plan: SessionPlan) -> None:
         """Makes it ready for a run: the weights that are newest, fresh counters, the input from its beginning."""
         checkpoint = plan.find_checkpoint()
-        version = _version(checkpoint)
         with self.program.graph.as_default():
             if self._session is None:
                 finish_graph(self.program)
-                self._session = open_session(self.program, plan, with_inputs=False)
+                self.restored = None
+                self._session = open_session(self.program, plan, with_inputs=False, restored=self._was_restored)
                 self._calls = CachedCalls(self._session)
             else:
-                unchanged = checkpoint is not None and version == self._loaded
-                reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
+                unchanged = self._loaded is not None and _version(checkpoint) == self._loaded
+                taken = reload(self._session, self.program, "" if unchanged else checkpoint, plan.exact)
+                self.restored = checkpoint if unchanged else taken
             try:
                 self.batches = start_inputs(self._session, _with_arrays_of(self.program.inputs, inputs))
             except tf.errors.OpError as error:
                 raise explained_step_error(error, self.program) from None
-        self._loaded = version
+        self._loaded = _version(self.restored)
+
+    def _was_restored(self, checkpoint: str) -> None:
+        self.restored = checkpoint
 
     def run(self, fetches: Any) -> Any:
         """Runs fetches; nothing stays entered afterwards."""
@@ -155,6 +161,11 @@ class WarmRun:
         self._plan = plan
         self._pace = Pace(fuse_steps)
         self.warm = warm
+
+    @property
+    def restored(self) -> str | None:
+        """The checkpoint that its weights are of; None for initial ones."""
+        return self.warm.restored
 
     def start(self) -> None:
         """Loads weights if they changed, and starts the input."""
@@ -265,5 +276,8 @@ def _version(checkpoint: str | None) -> Any:
     """What tells one checkpoint from another, also from one written anew under the same name."""
     if checkpoint is None:
         return None
-    stat = tf.io.gfile.stat(checkpoint + ".index")
+    try:
+        stat = tf.io.gfile.stat(checkpoint + ".index")
+    except tf.errors.NotFoundError:  # deleted by a training that goes on
+        return None
     return checkpoint, stat.mtime_nsec, stat.length

@@ -5,6 +5,7 @@ Takes a `Program` and where its weights come from, gives an open `tf.compat.v1.S
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.compare import Shape, check_fits
-from lightwell.checkpoints.index import newest_first
+from lightwell.checkpoints.index import exists, is_in, newest_first, newest_usable
 from lightwell.engine.program import Program
 from lightwell.engine.step_errors import explained_step_error
 from lightwell.errors import CheckpointUnreadable, ModelFnError, reason_of
@@ -20,6 +21,7 @@ from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
+_MOST_TRIES = 5
 _NO_OLDER = "No older checkpoint can be read; restore them from a backup, or move the directory away."
 _ANOTHER = (
     "It was asked for by checkpoint_path; name another one, or leave checkpoint_path out for the newest sound one."
@@ -48,8 +50,17 @@ def finish_graph(program: Program) -> None:
     program.spec.scaffold.finalize()
 
 
-def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = True) -> Any:
+def open_session(
+    program: Program, plan: SessionPlan, *, with_inputs: bool = True, restored: Callable[[str], Any] | None = None
+) -> Any:
     """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
+
+    Args:
+        program: the program.
+        plan: how to open it.
+        with_inputs: whether to set its iterators going.
+        restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
+            deleted meanwhile.
 
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
@@ -62,7 +73,9 @@ def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = Tru
         if checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            _restore(session, program, checkpoint, plan.exact)
+            taken = _restore(session, program, checkpoint, plan.exact)
+            if restored is not None:
+                restored(taken)
         _initialise_locals(session, program)
         if with_inputs:
             start_inputs(session, program.inputs)
@@ -75,16 +88,21 @@ def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = Tru
     return session
 
 
-def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> None:
+def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> str | None:
     """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
 
-    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
+    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew. Returns the checkpoint that was
+    restored, as `open_session` tells it.
     """
-    if checkpoint is None:
-        _initialise(session, program.spec.scaffold)
-    elif checkpoint:
-        _restore(session, program, checkpoint, exact)
-    _run_local_init(session, program)
+    try:
+        if checkpoint is None:
+            _initialise(session, program.spec.scaffold)
+        elif checkpoint:
+            checkpoint = _restore(session, program, checkpoint, exact)
+        _run_local_init(session, program)
+    except tf.errors.OpError as error:
+        raise explained_step_error(error, program) from None
+    return checkpoint
 
 
 def start_inputs(session: Any, inputs: Inputs) -> int | None:
@@ -104,7 +122,25 @@ def _initialise(session: Any, scaffold: Any) -> None:
         scaffold.init_fn(session)  # Scaffold hands it on as a function of the session alone
 
 
-def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> None:
+def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> str:
+    """Restores `checkpoint`, or unless `exact` one that will do in its place; returns which.
+
+    Another process that trains in the directory deletes old checkpoints, also the one that we were about to read. It
+    has written a newer one then.
+    """
+    for _ in range(_MOST_TRIES):
+        try:
+            return _restore_sound(session, program, checkpoint, exact)
+        except (CheckpointUnreadable, tf.errors.NotFoundError):
+            newer = None if exact or exists(checkpoint) else newest_usable(os.path.dirname(checkpoint))
+            if newer is None or newer == checkpoint:
+                raise
+            logger.info("Checkpoint %s has been deleted meanwhile; taking %s.", checkpoint, newer)
+            checkpoint = newer
+    return _restore_sound(session, program, checkpoint, exact)
+
+
+def _restore_sound(session: Any, program: Program, checkpoint: str, exact: bool) -> str:
     """Restores `checkpoint`; one whose data turn out damaged is reported, and unless `exact` an older one taken."""
     candidates = [checkpoint] if exact else _with_older_ones(checkpoint)
     damaged: list[str] = []
@@ -121,13 +157,12 @@ def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> No
             raise CheckpointUnreadable(f"Checkpoint {candidate} is gone: {error}") from error
         else:
             _keep_numbering(program, candidate)
-            return
+            return candidate
     raise CheckpointUnreadable(f"{' '.join(damaged)} {_ANOTHER if exact else _NO_OLDER}")
 
 
 def _with_older_ones(checkpoint: str) -> list[str]:
-    directory = checkpoint.rpartition("/")[0] or "."
-    known = list(newest_first(directory))
+    known = list(newest_first(os.path.dirname(checkpoint)))
     return known[known.index(checkpoint) :] if checkpoint in known else [checkpoint]
 
 
@@ -135,7 +170,9 @@ def _keep_numbering(program: Program, checkpoint: str) -> None:
     """Tells the saver which checkpoints exist, so that in training it counts and removes the old ones too."""
     if program.mode != ModeKeys.TRAIN:
         return
-    known = reversed(list(newest_first(checkpoint.rpartition("/")[0] or ".")))
+    directory = os.path.dirname(checkpoint)
+    # What the state file names elsewhere is not ours to remove.
+    known = [path for path in reversed(list(newest_first(directory))) if is_in(path, directory)]
     with_times = [
         (path, tf.io.gfile.stat(path + ".index").mtime_nsec / 1e9)
         for path in known

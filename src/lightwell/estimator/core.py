@@ -205,14 +205,13 @@ class Estimator:
             else machinery.warm_run(self._pool, drafted, None, lambda program: None, plan)
         )
         if isinstance(run, machinery.WarmRun):
-            return machinery.evaluate_warm(run, steps=steps, events_dir=events_dir, checkpoint=checkpoint)
+            return machinery.evaluate_warm(run, steps=steps, events_dir=events_dir)
         tapped = [] if taps is None else [machinery.TapOverData(run, taps)]
         metrics = machinery.evaluate(
             machinery.with_sight(run, [*given_hooks, *run.spec.evaluation_hooks], events_dir),
             steps=steps,
             hooks=[*given_hooks, *tapped],
             events_dir=events_dir,
-            checkpoint=checkpoint,
             plan=plan,
         )
         return machinery.EvalResult(metrics, tapped[0].result()) if tapped else metrics
