@@ -122,3 +122,16 @@ def function_graph(graph: Any, name: str) -> Any:
     """
     function = graph._get_function(name)
     return None if function is None else getattr(function, "graph", None)
+
+
+def forget_event_writer(directory: str) -> None:
+    """Lets TensorFlow make a new event writer for a directory, after the one it keeps has failed.
+
+    The thread of a writer ends with its first error, and `FileWriterCache` can only be emptied as a whole, which closes
+    writers that others use.
+    """
+    import tensorflow as tf
+
+    cache = tf.compat.v1.summary.FileWriterCache
+    with cache._lock:
+        cache._cache.pop(directory, None)

@@ -16,6 +16,7 @@ from lightwell.engine.pool import WarmRun
 from lightwell.engine.program import EvalOps, Program
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.step_errors import explained_end_of_data
+from lightwell.errors import ModelDirError
 from lightwell.hooks.base import SessionRunHook
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
@@ -31,7 +32,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
     ops = _ops_of(program)
-    _write_graph(program, events_dir)
+    can_write = _write_graph(program, events_dir)
     counter = [_CountEvaluations(int(steps))] if steps is not None else []
     final = _ReadMetrics(program, ops.values)
     run = HookedSession(program, [*hooks, *counter, *program.spec.evaluation_hooks, final], plan)
@@ -42,7 +43,7 @@ def evaluate(
                 run.step([ops.update])
 
     _run_through(run, batches)
-    _report(program, final.result, events_dir, run.restored)
+    _report(program, final.result, events_dir if can_write else None, run.restored)
     return final.result
 
 
@@ -50,8 +51,7 @@ def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str) -> dict[s
     """The same on a warm program, where nobody looks on."""
     program = run.warm.program
     ops = _ops_of(program)
-    if run.warm.is_new:
-        _write_graph(program, events_dir)
+    can_write = not run.warm.is_new or _write_graph(program, events_dir)
     result: dict[str, Any] = {}
 
     def batches() -> None:
@@ -63,7 +63,7 @@ def evaluate_warm(run: WarmRun, *, steps: int | None, events_dir: str) -> dict[s
             raise explained_end_of_data(error, program) from None
 
     _run_through(run, batches)
-    _report(program, result, events_dir, run.restored)
+    _report(program, result, events_dir if can_write else None, run.restored)
     return result
 
 
@@ -88,9 +88,19 @@ def _ops_of(program: Program) -> EvalOps:
     return program.evaluation
 
 
-def _write_graph(program: Program, events_dir: str) -> None:
-    with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
-        events.write_graph(events_dir, program.graph)
+def _write_graph(program: Program, events_dir: str) -> bool:
+    return _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
+
+
+def _for_tensorboard(program: Program, write: Callable[[], None]) -> bool:
+    """Writes events, or says that it cannot be done: what an evaluation is for is its result."""
+    try:
+        with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
+            write()
+    except ModelDirError as error:
+        logger.warning("evaluate: %s The metrics are returned all the same.", error.strerror)
+        return False
+    return True
 
 
 def _update(run: WarmRun, ops: EvalOps, steps: int | None) -> None:
@@ -112,12 +122,12 @@ def _in_order(read: dict[str, Any]) -> dict[str, Any]:
     return {**{name: read[name] for name in sorted(read) if name != GLOBAL_STEP}, GLOBAL_STEP: read[GLOBAL_STEP]}
 
 
-def _report(program: Program, result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
+def _report(program: Program, result: dict[str, Any], events_dir: str | None, checkpoint: str | None) -> None:
     step = int(result[GLOBAL_STEP])
     shown = ", ".join(f"{name} = {value!s}" for name, value in sorted(result.items()))
     logger.info("Saving dict for global step %d: %s", step, shown)
-    with program.graph.as_default():
-        events.write_metrics(events_dir, result, step, checkpoint)
+    if events_dir is not None:
+        _for_tensorboard(program, lambda: events.write_metrics(events_dir, result, step, checkpoint))
     if checkpoint:
         logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
 

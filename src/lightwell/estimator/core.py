@@ -149,13 +149,12 @@ class Estimator:
         ensure_writable(self._model_dir)
         program = machinery.build(self._recipe(ModeKeys.TRAIN, input_fn))
         spec = program.spec
-        machinery.write_description(program, self._model_dir)
         outcome = machinery.train(
             machinery.with_sight(
                 program, [*given_hooks, *spec.training_hooks, *spec.training_chief_hooks], self._model_dir
             ),
             goal=goal,
-            hooks=given_hooks,
+            hooks=[*given_hooks, machinery.KeepDescription(program, self._model_dir)],
             listeners=listeners,
             model_dir=self._model_dir,
             config=self._config,

@@ -23,11 +23,11 @@ from lightwell.engine.train import train as train
 from lightwell.inputs.unpack import Inputs as Inputs
 from lightwell.sight.describe import Description as Description
 from lightwell.sight.describe import describe as describe
-from lightwell.sight.describe import read_description as read_description
-from lightwell.sight.describe import write_description as write_description
 from lightwell.sight.fed_inputs import FedInputs as FedInputs
 from lightwell.sight.fed_inputs import specs_from_description as specs_from_description
 from lightwell.sight.finding import with_sight as with_sight
+from lightwell.sight.kept_description import KeepDescription as KeepDescription
+from lightwell.sight.kept_description import read_description as read_description
 from lightwell.sight.over_data import EvalResult as EvalResult
 from lightwell.sight.over_data import TapOverData as TapOverData
 from lightwell.sight.predictor import Predictor as Predictor

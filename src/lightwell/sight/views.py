@@ -14,7 +14,8 @@ import numpy as np
 from lightwell.checkpoints.index import checked_path
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import PathError
-from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
+from lightwell.sight.describe import Description, LayerInfo, from_variables
+from lightwell.sight.kept_description import read_description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.optimizer_state import split_names
 from lightwell.sight.show import columns, shape_text

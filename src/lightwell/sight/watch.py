@@ -161,7 +161,7 @@ class Watch(ScheduledHook):
     def end(self, session: Any) -> None:
         """Lets TensorBoard see what was written."""
         if self._to == "tensorboard":
-            events.writer(self._directory).flush()
+            events.flush(self._directory)
 
     def _values(self, fetched: Mapping[str, Any], session: Any) -> dict[str, Any]:
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
