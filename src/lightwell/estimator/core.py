@@ -18,6 +18,7 @@ from lightwell.errors import UsageError
 from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
 from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
 from lightwell.estimator.sealed import check_not_overridden
+from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
@@ -108,6 +109,7 @@ class Estimator:
 
         return bound
 
+    @brief
     def train(
         self,
         input_fn: Callable[..., Any],
@@ -163,6 +165,7 @@ class Estimator:
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
+    @brief
     def evaluate(
         self,
         input_fn: Callable[..., Any],
@@ -245,6 +248,7 @@ class Estimator:
         check_input_fn(input_fn)
         return self._predictions(input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps)
 
+    @brief
     def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> machinery.Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
@@ -274,6 +278,7 @@ class Estimator:
 
         return machinery.WeightsView(self._trained_checkpoint)
 
+    @brief
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> machinery.Predictor:
         """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
 
@@ -313,6 +318,7 @@ class Estimator:
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
+    @brief
     def _predictions(
         self, input_fn: Any, predict_keys: Any, hooks: Sequence[Any], checkpoint_path: Any, by_example: bool, taps: Any
     ) -> Iterator[Any]:
