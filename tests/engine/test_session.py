@@ -288,9 +288,7 @@ def test_a_checkpoint_that_a_training_deletes_meanwhile_is_replaced_by_the_next(
     made = tiny.trained(tmp_path, steps=1, keep_checkpoint_max=1)
     assert made.evaluate(trained_meanwhile(tmp_path, 2))["global_step"] == 3
     (line,) = log.having("deleted meanwhile")
-    assert (
-        line == f"INFO Checkpoint {tmp_path}/model.ckpt-1 has been deleted meanwhile; taking {tmp_path}/model.ckpt-3."
-    )
+    assert line == f"INFO Checkpoint {tmp_path}/model.ckpt-1 has been deleted meanwhile; took {tmp_path}/model.ckpt-3."
     assert log.having(f"Saving 'checkpoint_path' summary for global step 3: {tmp_path}/model.ckpt-3")
     hooks = [v1.train.SessionRunHook()]
     assert made.evaluate(trained_meanwhile(tmp_path, 1), hooks=hooks)["global_step"] == 4

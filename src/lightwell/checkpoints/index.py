@@ -16,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
-from lightwell.errors import CheckpointUnreadable
+from lightwell.errors import CheckpointUnreadable, reason_of
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
 
@@ -82,7 +82,7 @@ def _looked_for(directory: str) -> tuple[str | None, dict[str, CheckpointUnreada
     for _ in range(_MOST_LOOKS - 1):
         before = _state_text(directory)
         found, refused = _first_readable(_candidates(directory))
-        if found is not None or _state_text(directory) == before:
+        if not refused or _state_text(directory) == before:
             return found, refused
     return _first_readable(_candidates(directory))
 
@@ -240,7 +240,10 @@ def check_readable(prefix: str) -> None:
     files = [file for file in _files_of(prefix) if file.startswith(prefix + ".data-")]
     if not files:
         raise CheckpointUnreadable(f"Checkpoint {prefix} has no data file ({prefix}.data-…).")
-    found = sum(tf.io.gfile.stat(file).length for file in files)
+    try:
+        found = sum(tf.io.gfile.stat(file).length for file in files)
+    except tf.errors.NotFoundError as error:
+        raise CheckpointUnreadable(f"Checkpoint {prefix} is being deleted: {reason_of(error)}.") from error
     if found < expected:
         raise CheckpointUnreadable(
             f"Checkpoint {prefix} is cut short: its data files hold {found} bytes, its index promises at least "

@@ -21,7 +21,7 @@ from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
-_MOST_TRIES = 5
+_MOST_TRIES = 20
 _NO_OLDER = "No older checkpoint can be read; restore them from a backup, or move the directory away."
 _ANOTHER = (
     "It was asked for by checkpoint_path; name another one, or leave checkpoint_path out for the newest sound one."
@@ -128,15 +128,19 @@ def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> st
     Another process that trains in the directory deletes old checkpoints, also the one that we were about to read. It
     has written a newer one then.
     """
+    wanted = checkpoint
     for _ in range(_MOST_TRIES):
         try:
-            return _restore_sound(session, program, checkpoint, exact)
-        except (CheckpointUnreadable, tf.errors.NotFoundError):
+            taken = _restore_sound(session, program, checkpoint, exact)
+        except CheckpointUnreadable:
             newer = None if exact or exists(checkpoint) else newest_usable(os.path.dirname(checkpoint))
             if newer is None or newer == checkpoint:
                 raise
-            logger.info("Checkpoint %s has been deleted meanwhile; taking %s.", checkpoint, newer)
             checkpoint = newer
+        else:
+            if checkpoint != wanted:
+                logger.info("Checkpoint %s has been deleted meanwhile; took %s.", wanted, taken)
+            return taken
     return _restore_sound(session, program, checkpoint, exact)
 
 
@@ -152,9 +156,11 @@ def _restore_sound(session: Any, program: Program, checkpoint: str, exact: bool)
             damaged.append(f"Checkpoint {candidate} is damaged ({reason_of(error)}).")
             if candidate != candidates[-1]:
                 logger.warning("%s Trying an older one.", damaged[-1])
-        except ValueError as error:
+        except (ValueError, tf.errors.NotFoundError) as error:
+            if exists(candidate):
+                raise
             # The saver looked for the files of a checkpoint that was there a moment ago.
-            raise CheckpointUnreadable(f"Checkpoint {candidate} is gone: {error}") from error
+            raise CheckpointUnreadable(f"Checkpoint {candidate} is gone: {reason_of(error)}") from error
         else:
             _keep_numbering(program, candidate)
             return candidate
