@@ -107,3 +107,26 @@ def is_stateful(op_type: str) -> bool | None:
 
     found = op_def_registry.get(op_type)
     return None if found is None else bool(found.is_stateful)
+
+
+def function_graph(graph: Any, name: str) -> Any:
+    """The graph of a function that a graph calls, by its name; None if it is not known.
+
+    An error inside `tf.cond`, `tf.function` or a function of `tf.data` names an op of that graph, which knows the line
+    that made it. There is no public way from the name of a function to its graph.
+    """
+    function = graph._get_function(name)
+    return None if function is None else getattr(function, "graph", None)
+
+
+def forget_event_writer(directory: str) -> None:
+    """Lets TensorFlow make a new event writer for a directory, after the one it keeps has failed.
+
+    The thread of a writer ends with its first error, and `FileWriterCache` can only be emptied as a whole, which closes
+    writers that others use.
+    """
+    import tensorflow as tf
+
+    cache = tf.compat.v1.summary.FileWriterCache
+    with cache._lock:
+        cache._cache.pop(directory, None)

@@ -3,6 +3,7 @@
     LightwellError
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
+    │   │   └── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
     │   ├── InputFnError                   input_fn, or what it returned
     │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
@@ -21,6 +22,8 @@ caught `ValueError` still does. Message form: where, what was expected, what cam
 
 from __future__ import annotations
 
+import errno
+
 
 class LightwellError(Exception):
     """Base of everything Lightwell raises on purpose."""
@@ -32,6 +35,16 @@ class UsageError(LightwellError, ValueError):
 
 class ModelFnError(UsageError):
     """`model_fn`, or the `EstimatorSpec` it returned, cannot be used."""
+
+
+class UnknownFeature(ModelFnError, KeyError):
+    """`model_fn` asked its features, or its labels, for a key that they do not have. `args[0]` is that key."""
+
+    def __init__(self, key: object, text: str) -> None:
+        super().__init__(key, text)
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class InputFnError(UsageError):
@@ -90,3 +103,20 @@ def reason_of(error: BaseException) -> str:
     at_node = [index for index, line in enumerate(lines) if line.startswith("Node: ")]
     told = lines[at_node[0] + 1 :] if at_node else lines
     return told[0].rstrip(".") if told else type(error).__name__
+
+
+def disk_error(error: BaseException, text: str) -> ModelDirError:
+    """The error to raise for one that a file system raised through TensorFlow, which keeps no number of it."""
+    told = str(error)
+    number = next((number for words, number in _NUMBERS.items() if words in told), errno.EIO)
+    return ModelDirError(getattr(error, "errno", None) or number, text)
+
+
+_NUMBERS = {
+    "No space left": errno.ENOSPC,
+    "Disk quota exceeded": errno.EDQUOT,
+    "Read-only file system": errno.EROFS,
+    "Permission denied": errno.EACCES,
+    "Not a directory": errno.ENOTDIR,
+    "File too large": errno.EFBIG,
+}

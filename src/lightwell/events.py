@@ -6,12 +6,15 @@ and Lightwell append to one file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from lightwell import _tf
+from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 
@@ -19,34 +22,60 @@ _SessionLog = tf.compat.v1.SessionLog
 
 
 def writer(directory: str) -> Any:
-    """The event writer of a directory; one per directory and process."""
-    return tf.compat.v1.summary.FileWriterCache.get(directory)
+    """The event writer of a directory; one per directory and process.
+
+    Raises:
+        ModelDirError: the directory cannot be written.
+    """
+    with _writing(directory) as to:
+        return to
 
 
 def write_graph(directory: str, graph: tf.Graph, saver_def: Any = None) -> None:
     """Writes a graph, with shapes, and its meta graph."""
     graph_def = graph.as_graph_def(add_shapes=True)
     meta_graph = tf.compat.v1.train.export_meta_graph(graph=graph, graph_def=graph_def, saver_def=saver_def)
-    to = writer(directory)
-    to.add_graph(graph)
-    to.add_meta_graph(meta_graph)
+    with _writing(directory) as to:
+        to.add_graph(graph)
+        to.add_meta_graph(meta_graph)
+
+
+def write_plain_graph(directory: str, graph_def: Any, meta_graph: Any) -> None:
+    """Writes a graph and its meta graph, both made already."""
+    with _writing(directory) as to:
+        to.add_event(tf.compat.v1.Event(graph_def=graph_def.SerializeToString()))
+        to.add_meta_graph(meta_graph)
 
 
 def mark_start(directory: str, step: int) -> None:
     """Marks that a run begins at `step`: TensorBoard drops what an earlier, longer run wrote beyond it."""
-    writer(directory).add_session_log(_SessionLog(status=_SessionLog.START), step)
+    with _writing(directory) as to:
+        to.add_session_log(_SessionLog(status=_SessionLog.START), step)
 
 
 def mark_checkpoint(directory: str, prefix: str, step: int) -> None:
     """Marks that a checkpoint was written."""
     log = _SessionLog(status=_SessionLog.CHECKPOINT, checkpoint_path=prefix)
-    writer(directory).add_session_log(log, step)
+    with _writing(directory) as to:
+        to.add_session_log(log, step)
 
 
 def write_scalar(directory: str, tag: str, value: float, step: int) -> None:
     """Writes one number."""
     value_proto = tf.compat.v1.Summary.Value(tag=tag, simple_value=value)
-    writer(directory).add_summary(tf.compat.v1.Summary(value=[value_proto]), step)
+    write_summary(directory, tf.compat.v1.Summary(value=[value_proto]), step)
+
+
+def write_summary(directory: str, summary: Any, step: int) -> None:
+    """Writes a summary, as a message or serialized."""
+    with _writing(directory) as to:
+        to.add_summary(summary, step)
+
+
+def flush(directory: str) -> None:
+    """Waits until all that was written is on disk."""
+    with _writing(directory) as to:
+        to.flush()
 
 
 def write_metrics(directory: str, values: Mapping[str, Any], step: int, checkpoint: str | None) -> None:
@@ -55,11 +84,37 @@ def write_metrics(directory: str, values: Mapping[str, Any], step: int, checkpoi
     for tag, value in sorted(values.items()):
         if tag != GLOBAL_STEP:
             _add_value(summary, tag, value)
-    to = writer(directory)
-    to.add_summary(summary, step)
-    if checkpoint:
-        to.add_summary(_text("checkpoint_path", checkpoint), step)
-    to.flush()
+    with _writing(directory) as to:
+        to.add_summary(summary, step)
+        if checkpoint:
+            to.add_summary(_text("checkpoint_path", checkpoint), step)
+        to.flush()
+
+
+@contextlib.contextmanager
+def _writing(directory: str) -> Iterator[Any]:
+    """The writer of a directory; what goes wrong with it is told as an error of the directory.
+
+    Raises:
+        ModelDirError: events cannot be written.
+    """
+    try:
+        to = tf.compat.v1.summary.FileWriterCache.get(directory)
+    except (tf.errors.OpError, OSError) as error:
+        raise _unwritable(directory, error) from error
+    try:
+        yield to
+    except Exception as error:  # from the thread that writes; its errors become whatever is near to them in Python
+        _tf.forget_event_writer(directory)
+        raise _unwritable(directory, error) from error
+
+
+def _unwritable(directory: str, error: BaseException) -> ModelDirError:
+    return disk_error(
+        error,
+        f"Events for TensorBoard cannot be written to {directory}: {reason_of(error)}. Free space or mend the rights "
+        "of the directory.",
+    )
 
 
 def _add_value(summary: Any, tag: str, value: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
 
 from lightwell.checkpoints.index import (
@@ -205,3 +206,74 @@ def test_neighbours_are_children_and_siblings_that_hold_checkpoints(original: Pa
 
 def test_a_directory_is_not_its_own_neighbour(saved: Path) -> None:
     assert neighbours_with_checkpoints(str(saved)) == []
+
+
+def write_state(directory: Path, *paths: str) -> None:
+    lines = [f'model_checkpoint_path: "{paths[-1]}"', *(f'all_model_checkpoint_paths: "{path}"' for path in paths)]
+    (directory / "checkpoint").write_text("\n".join(lines) + "\n")
+
+
+def test_a_state_file_that_names_a_place_that_is_gone(tmp_path: Path, log: LogLines) -> None:
+    made = tiny.trained(tmp_path / "model", steps=3, save_checkpoints_steps=1)
+    write_state(tmp_path / "model", "/gone/model.ckpt-2", "/gone/model.ckpt-3")
+    assert made.latest_checkpoint() == prefix(tmp_path / "model", 3)
+    assert made.evaluate(tiny.once)["global_step"] == 3
+    (line,) = log.having("in another directory")
+    assert line.startswith(
+        f"WARNING {tmp_path}/model/checkpoint names /gone/model.ckpt-3, in another directory. Using "
+    )
+    assert line.endswith(f"Using {tmp_path}/model/model.ckpt-3, which is here.")
+    made.train(tiny.data, max_steps=4)
+    assert made.evaluate(tiny.once)["global_step"] == 4
+    assert "/gone" not in (tmp_path / "model" / "checkpoint").read_text()
+
+
+def test_a_copy_uses_its_own_checkpoints_and_leaves_the_others_alone(tmp_path: Path) -> None:
+    old, copied = tmp_path / "old", tmp_path / "copied"
+    tiny.trained(old, steps=3, save_checkpoints_steps=1, keep_checkpoint_max=4)
+    shutil.copytree(old, copied)
+    write_state(copied, *(prefix(old, step) for step in (0, 1, 2, 3)))
+    before = sorted(file.name for file in old.iterdir())
+    made = tiny.estimator(copied, save_checkpoints_steps=1, keep_checkpoint_max=4)
+    assert made.latest_checkpoint() == prefix(copied, 3)
+    made.train(tiny.data, steps=3)
+    assert sorted(file.name for file in old.iterdir()) == before
+    assert sorted(step_of(file.stem) or 0 for file in copied.glob("*.index")) == [3, 4, 5, 6]
+
+
+def test_a_checkpoint_that_is_only_in_the_other_place_is_taken_from_there(tmp_path: Path, log: LogLines) -> None:
+    old, empty = tmp_path / "old", tmp_path / "empty"
+    tiny.trained(old, steps=3)
+    empty.mkdir()
+    write_state(empty, prefix(old, 3))
+    made = tiny.estimator(empty)
+    assert made.evaluate(tiny.once)["global_step"] == 3
+    assert log.having(f"names {prefix(old, 3)}, in another directory, and it is taken from there.")
+    made.train(tiny.data, steps=1)
+    assert (old / "model.ckpt-0.index").exists()
+    assert made.latest_checkpoint() == prefix(empty, 4)
+
+
+def test_another_spelling_of_the_same_place_is_no_other_place(tmp_path: Path, log: LogLines) -> None:
+    made = tiny.trained(tmp_path / "model", steps=2)
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    write_state(tmp_path / "model", prefix(tmp_path / "link", 2))
+    assert made.evaluate(tiny.once)["global_step"] == 2
+    assert not log.having("another directory")
+
+
+def test_names_that_are_gone_do_not_hide_what_is_there(tmp_path: Path, log: LogLines) -> None:
+    made = tiny.trained(tmp_path, steps=4, save_checkpoints_steps=2)
+    write_state(tmp_path, "model.ckpt-1")
+    assert made.evaluate(tiny.once)["global_step"] == 4
+    assert log.having("Using the newer checkpoint")
+
+
+def test_checkpoints_without_a_state_file_are_not_passed_over_in_silence(tmp_path: Path, log: LogLines) -> None:
+    made = tiny.trained(tmp_path, steps=2)
+    (tmp_path / "checkpoint").unlink()
+    assert made.evaluate(tiny.once)["global_step"] == 0  # as in tf.estimator
+    (line,) = log.having("has no state file 'checkpoint' that names a checkpoint")
+    assert "although it holds model.ckpt-2, model.ckpt-0. To go on from one of them" in line
+    v1.train.update_checkpoint_state(str(tmp_path), "model.ckpt-2")
+    assert made.evaluate(tiny.once)["global_step"] == 2

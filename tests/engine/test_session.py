@@ -271,3 +271,36 @@ def test_a_checkpoint_from_elsewhere_is_restored_as_it_is(tmp_path: Path) -> Non
     reader = tf.train.load_checkpoint(str(path))
     assert np.isclose(row["out"], reader.get_tensor("w") + reader.get_tensor("b"))
     assert made.evaluate(tiny.once)["global_step"] == 3
+
+
+def trained_meanwhile(directory: Path, steps: int) -> Any:
+    """Batches, and while they are made another Estimator trains on in the directory, and deletes old checkpoints."""
+
+    def input_fn() -> Any:
+        with tf.init_scope():
+            tiny.estimator(directory, keep_checkpoint_max=1).train(tiny.data, steps=steps)
+        return tiny.once()
+
+    return input_fn
+
+
+def test_a_checkpoint_that_a_training_deletes_meanwhile_is_replaced_by_the_next(tmp_path: Path, log: LogLines) -> None:
+    made = tiny.trained(tmp_path, steps=1, keep_checkpoint_max=1)
+    assert made.evaluate(trained_meanwhile(tmp_path, 2))["global_step"] == 3
+    (line,) = log.having("deleted meanwhile")
+    assert line == f"INFO Checkpoint {tmp_path}/model.ckpt-1 has been deleted meanwhile; took {tmp_path}/model.ckpt-3."
+    assert log.having(f"Saving 'checkpoint_path' summary for global step 3: {tmp_path}/model.ckpt-3")
+    hooks = [v1.train.SessionRunHook()]
+    assert made.evaluate(trained_meanwhile(tmp_path, 1), hooks=hooks)["global_step"] == 4
+    rows = list(made.predict(trained_meanwhile(tmp_path, 1)))
+    w, b = made.get_variable_value("w"), made.get_variable_value("b")
+    assert np.allclose([row["out"] for row in rows], w * tiny.X + b)
+    assert made.latest_checkpoint() == f"{tmp_path}/model.ckpt-5"
+    assert made.evaluate(tiny.once)["global_step"] == 5
+    assert made.evaluate(trained_meanwhile(tmp_path, 1))["global_step"] == 6, "also in a session that is open already"
+
+
+def test_one_that_was_asked_for_by_name_is_not_replaced(tmp_path: Path) -> None:
+    made = tiny.trained(tmp_path, steps=1, keep_checkpoint_max=1)
+    with pytest.raises(CheckpointUnreadable, match=r"model\.ckpt-1 cannot be read"):
+        made.evaluate(trained_meanwhile(tmp_path, 2), checkpoint_path=tmp_path / "model.ckpt-1")

@@ -179,23 +179,6 @@ def refusing(run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException) ->
     monkeypatch.setattr(run.scaffold.saver, "save", save)
 
 
-FULL = tf.errors.ResourceExhaustedError(None, None, "/m/model.ckpt-2.data; No space left on device")
-
-
-def test_a_full_disk_says_what_is_safe_and_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    hook = run.hook(save_steps=2)
-    hook.after_create_session(run.session, None)
-    refusing(run, monkeypatch, FULL)
-    text = (
-        rf"The checkpoint of step 2 could not be written to {run.directory}: .*No space left on device\. "
-        r"The last complete one is of step 0\. Free space or mend the rights, then start the same training again"
-    )
-    with pytest.raises(ModelDirError, match=text) as caught:
-        hook.after_run(run.go_to(2), None)
-    assert caught.value.errno == errno.EIO
-    assert run.saved() == [0]
-
-
 def test_a_first_checkpoint_that_fails_says_that_nothing_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     refusing(run, monkeypatch, OSError(errno.EACCES, "Permission denied"))
     text = "No checkpoint can be written to model_dir .*Permission denied.*Nothing has been trained yet; choose another"

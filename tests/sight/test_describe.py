@@ -15,7 +15,7 @@ from tests.sight.models import PREDICT, TRAIN
 
 import lightwell as lw
 from lightwell.engine.program import Program
-from lightwell.sight.describe import Description, describe, from_variables, read_description, write_description
+from lightwell.sight.describe import Description, describe, from_variables
 
 v1 = tf.compat.v1
 
@@ -118,17 +118,12 @@ def test_sparse_ragged_and_unknown_shapes() -> None:
     assert description.predictions[0].shape is None
 
 
-def test_it_survives_being_written_down(everything: Callable[[str], Program], tmp_path: Path) -> None:
-    program = everything(TRAIN)
-    write_description(program, str(tmp_path))
-    found = read_description(str(tmp_path))
-    assert found == describe(program)
-    assert json.loads(json.dumps(found.to_dict()))["layers"][0]["path"] == "layers/conv2d"
-    assert read_description(str(tmp_path / "elsewhere")) is None
-
-
 def test_training_keeps_it_and_describe_asks_for_no_training(trained: lw.Estimator, tmp_path: Path) -> None:
-    assert read_description(trained.model_dir).layers == trained.describe(models.once).layers
+    told = trained.describe(models.once)
+    kept = json.loads((Path(trained.model_dir) / "description.json").read_text())
+    assert kept == json.loads(json.dumps(told.to_dict()))
+    assert kept["layers"][0]["path"] == "layers/conv2d"
+    assert str(trained.layers) == str(told)
     fresh = models.estimator(models.everything, tmp_path / "fresh")
     assert fresh.describe(models.once, mode=PREDICT).parameters == trained.describe(models.once).parameters
     assert fresh.latest_checkpoint() is None

@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
-from lightwell.errors import CheckpointUnreadable
+from lightwell.errors import CheckpointUnreadable, reason_of
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
 
 _NUMBERED = re.compile(r"-(\d+)$")
 _INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-\d+\.index")
 _STATE = "checkpoint"
+_MOST_LOOKS = 5
 
 
 def latest_checkpoint(directory: str) -> str | None:
-    """The newest checkpoint that `directory`'s state file names and whose files exist, as TensorFlow tells it."""
-    try:
-        return tf.train.latest_checkpoint(directory)
-    except ValueError:  # an empty state file
-        return next(_on_disk(directory), None)
+    """The newest checkpoint of `directory` that its state file names and whose files are there, whole or not."""
+    return next(filter(exists, _candidates(directory)), None)
 
 
 def newest_usable(directory: str) -> str | None:
@@ -40,25 +39,90 @@ def newest_usable(directory: str) -> str | None:
     Raises:
         CheckpointUnreadable: there are checkpoints, and none of them can be read.
     """
-    refused: dict[str, CheckpointUnreadable] = {}
-    for prefix in _candidates(directory):
-        try:
-            check_readable(prefix)
-        except CheckpointUnreadable as error:
-            refused[prefix] = error
-            continue
-        for reason in refused.values():
-            logger.warning("%s Using the previous checkpoint %s.", reason, prefix)
-        return prefix
-    if any(_files_of(prefix) for prefix in refused):
+    found, refused = _looked_for(directory)
+    if found is not None:
+        _tell_why(found, refused, directory)
+    elif any(_files_of(prefix) for prefix in refused):
         raise CheckpointUnreadable(
             f"None of the {len(refused)} checkpoint(s) in {directory} can be read; refusing to start over in a "
             "directory that holds trained weights. Restore them from a backup, or move the directory away. "
             + " ".join(str(error) for error in refused.values())
         )
-    if refused:
+    elif refused:
         logger.warning("The checkpoints that %s names are all gone; starting over.", os.path.join(directory, _STATE))
-    return None
+    else:
+        _tell_of_unnamed_ones(directory)
+    return found
+
+
+def newest_complete(directory: str) -> str | None:
+    """What a training in `directory` would resume from, without a word about the others."""
+    return _looked_for(directory)[0]
+
+
+def exists(prefix: str) -> bool:
+    """Whether there is a checkpoint of this name; in the format of old, it is one file."""
+    return bool(tf.io.gfile.exists(prefix + ".index") or tf.io.gfile.exists(prefix))
+
+
+def is_in(prefix: str, directory: str) -> bool:
+    """Whether a checkpoint belongs to a directory, however the two paths are spelt."""
+    own, other = os.path.dirname(prefix) or ".", directory or "."
+    if "://" in own or "://" in other:
+        return own.rstrip("/") == other.rstrip("/")
+    return os.path.realpath(own) == os.path.realpath(other)
+
+
+def _looked_for(directory: str) -> tuple[str | None, dict[str, CheckpointUnreadable]]:
+    """The first candidate that can be read, and what is wrong with those before it.
+
+    Where somebody trains in the directory, the checkpoints we know of may be deleted while we look. There are newer
+    ones then, so the state file is read again.
+    """
+    for _ in range(_MOST_LOOKS - 1):
+        before = _state_text(directory)
+        found, refused = _first_readable(_candidates(directory))
+        if not refused or _state_text(directory) == before:
+            return found, refused
+    return _first_readable(_candidates(directory))
+
+
+def _first_readable(candidates: Iterable[str]) -> tuple[str | None, dict[str, CheckpointUnreadable]]:
+    refused: dict[str, CheckpointUnreadable] = {}
+    for prefix in candidates:
+        try:
+            check_readable(prefix)
+        except CheckpointUnreadable as error:
+            refused[prefix] = error
+        else:
+            return prefix, refused
+    return None, refused
+
+
+def _tell_why(found: str, refused: dict[str, CheckpointUnreadable], directory: str) -> None:
+    """Says so where a checkpoint is not the one that the state file names."""
+    state_file = os.path.join(directory, _STATE)
+    for prefix, reason in refused.items():
+        which = "previous" if (step_of(found) or 0) <= (step_of(prefix) or 0) else "newer"
+        logger.warning("%s Using the %s checkpoint %s.", reason, which, found)
+    named = next((name for name in _named(directory) if os.path.basename(name) == os.path.basename(found)), found)
+    if named != found and not is_in(named, directory):
+        logger.warning("%s names %s, in another directory. Using %s, which is here.", state_file, named, found)
+    elif not is_in(found, directory):
+        logger.warning("%s names %s, in another directory, and it is taken from there.", state_file, found)
+
+
+def _tell_of_unnamed_ones(directory: str) -> None:
+    there = [os.path.basename(prefix) for prefix in _on_disk(directory)]
+    if there:
+        logger.warning(
+            "%s has no state file %r that names a checkpoint, so it counts as untrained, although it holds %s. To go "
+            "on from one of them: tf.compat.v1.train.update_checkpoint_state(model_dir, %r).",
+            directory,
+            _STATE,
+            ", ".join(there[:5]),
+            there[0],
+        )
 
 
 def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
@@ -86,23 +150,37 @@ def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
 
 
 def newest_first(directory: str) -> Iterator[str]:
-    """All checkpoint prefixes that the state file of `directory` names, newest first."""
-    state = _state(directory)
-    if state is None:
-        return
-    recent = [state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)]
+    """All checkpoint prefixes that the state file of `directory` names, newest first.
+
+    After a directory was moved or copied, its state file may name paths in the old place. What is in the directory
+    itself comes first: in the old place, somebody else may be at work.
+    """
     seen = set()
-    for path in recent:
-        prefix = os.fspath(path)
-        if prefix and prefix not in seen:
+    for named in _named(directory):
+        prefix = named
+        if not is_in(named, directory):
+            here = os.path.join(directory, os.path.basename(named))
+            prefix = here if exists(here) or not exists(named) else named
+        if prefix not in seen:
             seen.add(prefix)
             yield prefix
+
+
+def _named(directory: str) -> list[str]:
+    """The paths in the state file, as it has them, newest first."""
+    state = _state(directory)
+    if state is None:
+        return []
+    return [
+        os.fspath(path) for path in (state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)) if path
+    ]
 
 
 def _candidates(directory: str) -> Iterator[str]:
     """Checkpoints to try, best first: those that the state file names, then others on disk that are older.
 
-    One that is newer than what the state file names is not taken: somebody may have gone back on purpose.
+    One that is newer than what the state file names comes last: somebody may have gone back on purpose. Nobody goes
+    back to what is not there: if all that it names is gone, the newest on disk comes first.
     """
     named = list(newest_first(directory))
     yield from named
@@ -110,11 +188,10 @@ def _candidates(directory: str) -> Iterator[str]:
         logger.warning("The state file %s is damaged; looking at the files beside it.", os.path.join(directory, _STATE))
         yield from _on_disk(directory)
     elif named:
-        newest = step_of(named[0])
-        for prefix in _on_disk(directory):
-            step = step_of(prefix)
-            if prefix not in named and step is not None and newest is not None and step < newest:
-                yield prefix
+        is_gone = not any(map(_files_of, named))
+        newest = math.inf if is_gone else (step_of(named[0]) or 0)
+        others = [prefix for prefix in _on_disk(directory) if prefix not in named]
+        yield from sorted(others, key=lambda prefix: (step_of(prefix) or 0) >= newest)
 
 
 def _on_disk(directory: str) -> Iterator[str]:
@@ -137,6 +214,14 @@ def _listed(directory: str) -> list[str]:
         return []
 
 
+def _state_text(directory: str) -> str:
+    try:
+        with tf.io.gfile.GFile(os.path.join(directory, _STATE), "rb") as file:
+            return repr(file.read())
+    except tf.errors.OpError:
+        return ""
+
+
 def _state(directory: str) -> Any:
     try:
         return tf.train.get_checkpoint_state(directory)
@@ -155,7 +240,10 @@ def check_readable(prefix: str) -> None:
     files = [file for file in _files_of(prefix) if file.startswith(prefix + ".data-")]
     if not files:
         raise CheckpointUnreadable(f"Checkpoint {prefix} has no data file ({prefix}.data-…).")
-    found = sum(tf.io.gfile.stat(file).length for file in files)
+    try:
+        found = sum(tf.io.gfile.stat(file).length for file in files)
+    except tf.errors.NotFoundError as error:
+        raise CheckpointUnreadable(f"Checkpoint {prefix} is being deleted: {reason_of(error)}.") from error
     if found < expected:
         raise CheckpointUnreadable(
             f"Checkpoint {prefix} is cut short: its data files hold {found} bytes, its index promises at least "
@@ -189,7 +277,7 @@ def _likeness(one: str, other: str) -> float:
 
 def _has_checkpoint(directory: str) -> bool:
     # Asked of directories that are none of our business: TensorFlow would complain aloud about broken ones.
-    return any(tf.io.gfile.exists(prefix + ".index") for prefix in newest_first(directory))
+    return any(map(exists, newest_first(directory)))
 
 
 def _subdirectories(directory: str) -> list[str]:

@@ -18,7 +18,8 @@ from lightwell.checkpoints.index import checked_path, neighbours_with_checkpoint
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import ModelDirError, PathError
 from lightwell.sight.catalogue import SECTIONS, section_of
-from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables, read_description
+from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables
+from lightwell.sight.kept_description import read_description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names

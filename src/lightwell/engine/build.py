@@ -18,6 +18,7 @@ from lightwell.engine import litter
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError, reason_of
+from lightwell.failures.model_fn import explained_model_fn_error
 from lightwell.feature_columns.recording import recording_columns
 from lightwell.inputs.array_calls import arrays_kept_out
 from lightwell.inputs.call import call_input_fn
@@ -125,7 +126,12 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     logger.info("Calling model_fn.")
     try:
         spec = function(features=inputs.features, **chosen)
-    except (TypeError, ValueError, AttributeError) as error:
+    except Exception as error:
+        explained = explained_model_fn_error(error, inputs.features, inputs.labels, name)
+        if explained is not None:
+            raise explained from None
+        if not isinstance(error, TypeError | ValueError | AttributeError):
+            raise
         if inputs.features is None:
             raise InputFnError(
                 f"input_fn {name_of(recipe.input_fn)!r} (mode {recipe.mode!r}) returned nothing for features; expected "

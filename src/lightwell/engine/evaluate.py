@@ -6,9 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell import events
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
+from lightwell.errors import ModelDirError
+from lightwell.failures.step import explained_end_of_data
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
@@ -20,21 +24,18 @@ def evaluation_hooks(
     """All hooks of an evaluation, in the order in which `tf.estimator` calls them, and the one that has the result."""
     counter = [StopAfter(int(steps))] if steps is not None else []
     values = {} if program.evaluation is None else program.evaluation.values
-    final = ReadMetrics(lambda: read(values))
+    final = ReadMetrics(program, lambda: read(values))
     return [*given, *counter, *program.spec.evaluation_hooks, final], final
 
 
-def evaluate(
-    run: Runner, program: Program, final: ReadMetrics, events_dir: str, checkpoint: str | None
-) -> dict[str, Any]:
+def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
     logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
-        if run.is_new:
-            with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
-                events.write_graph(events_dir, program.graph)
+        checkpoint = run.restored
+        can_write = not run.is_new or _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
         run.run_to_end()
     except BaseException as error:
         run.finish(error)
@@ -42,16 +43,27 @@ def evaluate(
     run.finish()
     logger.info("Inference Time : %0.5fs", time.time() - started)
     logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    _report(program, final.result, events_dir, checkpoint)
+    _report(program, final.result, events_dir if can_write else None, checkpoint)
     return final.result
 
 
-def _report(program: Program, result: dict[str, Any], events_dir: str, checkpoint: str | None) -> None:
+def _for_tensorboard(program: Program, write: Callable[[], None]) -> bool:
+    """Writes events, or says that it cannot be done: what an evaluation is for is its result."""
+    try:
+        with program.graph.as_default():  # TensorFlow makes event writers only where eager execution is off
+            write()
+    except ModelDirError as error:
+        logger.warning("evaluate: %s The metrics are returned all the same.", error.strerror)
+        return False
+    return True
+
+
+def _report(program: Program, result: dict[str, Any], events_dir: str | None, checkpoint: str | None) -> None:
     step = int(result[GLOBAL_STEP])
     shown = ", ".join(f"{name} = {value!s}" for name, value in sorted(result.items()))
     logger.info("Saving dict for global step %d: %s", step, shown)
-    with program.graph.as_default():
-        events.write_metrics(events_dir, result, step, checkpoint)
+    if events_dir is not None:
+        _for_tensorboard(program, lambda: events.write_metrics(events_dir, result, step, checkpoint))
     if checkpoint:
         logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
 
@@ -82,7 +94,8 @@ class ReadMetrics(ScheduledHook):
 
     keeps_to_context = True
 
-    def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, program: Program, read: Callable[[], dict[str, Any]]) -> None:
+        self._program = program
         self._read = read
         self.result: dict[str, Any] = {}
 
@@ -92,6 +105,9 @@ class ReadMetrics(ScheduledHook):
 
     def end(self, session: Any) -> None:
         """Reads: metrics sorted by name, the step last."""
-        found = self._read()
+        try:
+            found = self._read()
+        except tf.errors.OutOfRangeError as error:
+            raise explained_end_of_data(error, self._program) from None
         step = found.pop(GLOBAL_STEP)
         self.result = {**{name: found[name] for name in sorted(found)}, GLOBAL_STEP: step}

@@ -10,12 +10,15 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell.engine.calls import Calls
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph, open_session
 from lightwell.engine.sessions import version_of
 from lightwell.errors import UsageError
+from lightwell.failures.step import explained_step_error
 
 
 class _Open:
@@ -46,6 +49,8 @@ class HeldSession:
         used = self._enter()
         try:
             return fetches.read(used.calls.run(fetches.elements, fed, values))
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self._program) from None
         finally:
             self._leave(used)
 

@@ -26,6 +26,7 @@ from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Opened, Prepared, Sessions
 from lightwell.engine.steps import LOST_SESSION, Steps
 from lightwell.engine.task import Task
+from lightwell.failures.step import explained_step_error
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain, Request
 from lightwell.hooks.context import ModelView, RunContext
@@ -101,6 +102,11 @@ class Runner:
     def loss(self) -> Any:
         """The loss of the last step that ran, None before the first."""
         return self._loss
+
+    @property
+    def restored(self) -> str | None:
+        """The checkpoint that the weights are of; None for initial ones."""
+        return self._now.opened.restored
 
     @property
     def is_new(self) -> bool:
@@ -217,7 +223,7 @@ class Runner:
         """A step failed after others of its call, which have been told of by now."""
         if self._failure is not None and not self.should_stop:
             failure, self._failure = self._failure, None
-            raise failure
+            raise failure from None
 
     def _advance(self) -> Kept:
         if self._steps.can_be_many:
@@ -230,7 +236,10 @@ class Runner:
         """Runs one step with the hooks that are due around it."""
         context = self._context(self._count, self._batch + 1)
         request = self._hooks.before_run(context)
-        ran, results, metadata = self._steps.one(request.asked, request.feeds, request.options)
+        try:
+            ran, results, metadata = self._steps.one(request.asked, request.feeds, request.options)
+        except tf.errors.OpError as error:
+            raise explained_step_error(error, self._program) from None
         self._told(context, ran.carried)
         self._hooks.after_run(context, request, results, metadata)
         self._hooks.passed(1, seen_by=request.due)
@@ -248,9 +257,9 @@ class Runner:
             most = 1
         started = time.perf_counter()
         ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
-        if not ran.steps and ran.failure is not None:
-            raise ran.failure
-        self._failure = ran.failure
+        self._failure = None if ran.failure is None else explained_step_error(ran.failure, self._program)
+        if not ran.steps and self._failure is not None:
+            raise self._failure from None
         self._pace.took(ran.steps, time.perf_counter() - started, ran.kept.bytes)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)

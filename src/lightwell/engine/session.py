@@ -5,24 +5,19 @@ Takes a `Program` and where its weights come from, gives an open `tf.compat.v1.S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.compare import Shape, check_fits
-from lightwell.checkpoints.index import newest_first
+from lightwell.checkpoints.restore import restore
 from lightwell.engine.program import Program
-from lightwell.errors import CheckpointUnreadable, ModelFnError, reason_of
+from lightwell.errors import ModelFnError
+from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
-
-_NO_OLDER = "No older checkpoint can be read; restore them from a backup, or move the directory away."
-_ANOTHER = (
-    "It was asked for by checkpoint_path; name another one, or leave checkpoint_path out for the newest sound one."
-)
 
 
 @dataclass(frozen=True)
@@ -47,8 +42,17 @@ def finish_graph(program: Program) -> None:
     program.spec.scaffold.finalize()
 
 
-def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = True) -> Any:
+def open_session(
+    program: Program, plan: SessionPlan, *, with_inputs: bool = True, restored: Callable[[str], Any] | None = None
+) -> Any:
     """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
+
+    Args:
+        program: the program.
+        plan: how to open it.
+        with_inputs: whether to set its iterators going.
+        restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
+            deleted meanwhile.
 
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
@@ -61,37 +65,42 @@ def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = Tru
         if checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            _restore(session, program, checkpoint, plan.exact)
+            taken = _restore(session, program, checkpoint, plan.exact)
+            if restored is not None:
+                restored(taken)
         _initialise_locals(session, program)
         if with_inputs:
             start_inputs(session, program.inputs)
+    except tf.errors.OpError as error:
+        session.close()
+        raise explained_step_error(error, program) from None
     except BaseException:
         session.close()
         raise
     return session
 
 
-def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> None:
+def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> str | None:
     """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
 
-    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
+    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew. Returns the checkpoint that was
+    restored, as `open_session` tells it.
     """
-    if checkpoint is None:
-        _initialise(session, program.spec.scaffold)
-    elif checkpoint:
-        _restore(session, program, checkpoint, exact)
-    _run_local_init(session, program)
+    try:
+        if checkpoint is None:
+            _initialise(session, program.spec.scaffold)
+        elif checkpoint:
+            checkpoint = _restore(session, program, checkpoint, exact)
+        _run_local_init(session, program)
+    except tf.errors.OpError as error:
+        raise explained_step_error(error, program) from None
+    return checkpoint
 
 
-def start_inputs(session: Any, inputs: Inputs) -> int | None:
-    """Sets the source of the batches going, from its beginning; returns how many batches there are, if it is known."""
-    if not inputs.initializers:
-        return None
-    if inputs.count is None:
+def start_inputs(session: Any, inputs: Inputs) -> None:
+    """Sets the source of the batches going, from its beginning."""
+    if inputs.initializers:
         session.run(inputs.initializers)
-        return None
-    _, count = session.run((inputs.initializers, inputs.count))
-    return int(count) if count >= 0 else None
 
 
 def _initialise(session: Any, scaffold: Any) -> None:
@@ -100,44 +109,9 @@ def _initialise(session: Any, scaffold: Any) -> None:
         scaffold.init_fn(session)  # Scaffold hands it on as a function of the session alone
 
 
-def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> None:
-    """Restores `checkpoint`; one whose data turn out damaged is reported, and unless `exact` an older one taken."""
-    candidates = [checkpoint] if exact else _with_older_ones(checkpoint)
-    damaged: list[str] = []
-    for candidate in candidates:
-        check_fits(candidate, wanted_by_restore(program))
-        try:
-            program.spec.scaffold.saver.restore(session, candidate)
-        except (tf.errors.DataLossError, tf.errors.OutOfRangeError) as error:
-            damaged.append(f"Checkpoint {candidate} is damaged ({reason_of(error)}).")
-            if candidate != candidates[-1]:
-                logger.warning("%s Trying an older one.", damaged[-1])
-        except ValueError as error:
-            # The saver looked for the files of a checkpoint that was there a moment ago.
-            raise CheckpointUnreadable(f"Checkpoint {candidate} is gone: {error}") from error
-        else:
-            _keep_numbering(program, candidate)
-            return
-    raise CheckpointUnreadable(f"{' '.join(damaged)} {_ANOTHER if exact else _NO_OLDER}")
-
-
-def _with_older_ones(checkpoint: str) -> list[str]:
-    directory = checkpoint.rpartition("/")[0] or "."
-    known = list(newest_first(directory))
-    return known[known.index(checkpoint) :] if checkpoint in known else [checkpoint]
-
-
-def _keep_numbering(program: Program, checkpoint: str) -> None:
-    """Tells the saver which checkpoints exist, so that in training it counts and removes the old ones too."""
-    if program.mode != ModeKeys.TRAIN:
-        return
-    known = reversed(list(newest_first(checkpoint.rpartition("/")[0] or ".")))
-    with_times = [
-        (path, tf.io.gfile.stat(path + ".index").mtime_nsec / 1e9)
-        for path in known
-        if tf.io.gfile.exists(path + ".index")
-    ]
-    program.spec.scaffold.saver.set_last_checkpoints_with_time(with_times)
+def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> str:
+    saver, is_training = program.spec.scaffold.saver, program.mode == ModeKeys.TRAIN
+    return restore(session, saver, checkpoint, exact=exact, keep_numbering=is_training)
 
 
 def _initialise_locals(session: Any, program: Program) -> None:
@@ -165,54 +139,3 @@ def _check_ready(session: Any, ready_op: Any, when: str) -> None:
             f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of "
             "its own, it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
         )
-
-
-def wanted_by_restore(program: Program) -> Iterator[tuple[str, Shape]]:
-    """The (name, shape) pairs that the program's saver will look for in a checkpoint, read off its restore ops.
-
-    Read from the graph and not from the saver, because a saver of the user may rename what it saves.
-    """
-    saver_def = program.spec.scaffold.saver.saver_def
-    for op in _restore_ops(program.graph.get_operation_by_name(saver_def.restore_op_name)):
-        names, slices = (tf.get_static_value(tensor) for tensor in op.inputs[1:3])
-        if names is None:  # names computed in the graph: nothing to compare with before the restore itself
-            continue
-        for name, part, value in zip(names, slices, op.outputs, strict=True):
-            shape = _full_shape(part.decode()) if part else _assigned_shape(value)
-            if shape is not None:
-                yield name.decode(), shape
-
-
-def _restore_ops(root: tf.Operation) -> list[tf.Operation]:
-    seen: set[str] = set()
-    found, left = [], [root]
-    while left:
-        op = left.pop()
-        if op.name in seen:
-            continue
-        seen.add(op.name)
-        if op.type == "RestoreV2":
-            found.append(op)
-        left.extend([*op.control_inputs, *(tensor.op for tensor in op.inputs)])
-    return found
-
-
-def _full_shape(shape_and_slice: str) -> Shape:
-    """`"10 4 0,5:0,4"` says: rows 0 to 5 of a variable of shape [10, 4]."""
-    return tuple(int(size) for size in shape_and_slice.split(" ")[:-1])
-
-
-def _assigned_shape(value: Any) -> Shape | None:
-    """The static shape of the variable that a restored value is assigned to."""
-    left = list(value.consumers())
-    for _ in range(8):  # a short way: Identity, a reshape or a cast, then the assignment
-        following: list[Any] = []
-        for op in left:
-            if op.type in ("AssignVariableOp", "Assign"):
-                shape = op.inputs[0].op.get_attr("shape")
-                return None if shape.unknown_rank else tuple(d.size if d.size >= 0 else None for d in shape.dim)
-            if op.type == "Reshape":
-                return None
-            following.extend(consumer for output in op.outputs for consumer in output.consumers())
-        left = following
-    return None

@@ -53,6 +53,7 @@ class Opened:
         seen: what reads values of the program by path, made before its graph was final.
         session: the `tf.compat.v1.Session`, once it is started.
         calls: runs elements in it.
+        restored: the checkpoint that its weights are of; None for initial ones.
         files: the files that its tables were filled from, as a digest.
     """
 
@@ -63,6 +64,7 @@ class Opened:
         self.loop = loop
         self.seen = seen
         self.session: Any = None
+        self.restored: str | None = None
         self.files: bytes | None = None
         self._loaded: Any = None
 
@@ -79,16 +81,22 @@ class Opened:
         version = version_of(checkpoint)
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
-            self.session = open_session(self.program, plan, with_inputs=False)
+            self.restored = None
+            self.session = open_session(self.program, plan, with_inputs=False, restored=self._took)
             self.calls = Calls(self.session)
             self.files = digest_of_files(self.program.graph)
             if self.loop is not None:
                 self.session.run(self.loop.prepare)
         else:
             is_loaded = checkpoint is not None and version == self._loaded
-            reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
+            self.restored = (
+                reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact) or self.restored
+            )
         self._loaded = version
         start_inputs(self.session, self.program.inputs)
+
+    def _took(self, checkpoint: str) -> None:
+        self.restored = checkpoint
 
     def close(self) -> None:
         """Closes the session; `start` opens another."""

@@ -11,12 +11,12 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.config import RunConfig
 from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
-from lightwell.engine.nan_report import explain_nan
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.task import task_of_training
 from lightwell.errors import UsageError
+from lightwell.failures.nan import explain_nan
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.hooks.log_loss import LogLoss
 from lightwell.hooks.nan_guard import NanGuard

@@ -18,6 +18,7 @@ from lightwell.errors import UsageError
 from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.model_dir import chosen_model_dir
 from lightwell.estimator.sealed import check_not_overridden
+from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
@@ -108,6 +109,7 @@ class Estimator:
 
         return bound
 
+    @brief
     def train(
         self,
         input_fn: Callable[..., Any],
@@ -149,6 +151,7 @@ class Estimator:
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
+    @brief
     def evaluate(
         self,
         input_fn: Callable[..., Any],
@@ -214,6 +217,7 @@ class Estimator:
             self._model(), input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps
         )
 
+    @brief
     def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
@@ -243,6 +247,7 @@ class Estimator:
 
         return WeightsView(self._trained_checkpoint)
 
+    @brief
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
         """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
 

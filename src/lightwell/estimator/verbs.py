@@ -30,12 +30,14 @@ from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
 from lightwell.errors import UsageError
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
+from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
-from lightwell.sight.describe import Description, read_description, write_description
+from lightwell.sight.describe import Description
 from lightwell.sight.describe import describe as describe_program
 from lightwell.sight.fed_inputs import FedInputs, specs_from_description
 from lightwell.sight.finding import with_sight
+from lightwell.sight.kept_description import KeepDescription, read_description
 from lightwell.sight.over_data import WHERE, EvalResult, OverData, over_data
 from lightwell.sight.predictor import Predictor
 from lightwell.sight.request import key_of
@@ -90,12 +92,11 @@ def train(model: Model, input_fn: Any, goal: Goal, hooks: Sequence[Any], listene
     ensure_writable(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
     program = build(model.recipe(ModeKeys.TRAIN, input_fn, untrained))
-    spec = program.spec
-    write_description(program, model.model_dir)
+    spec, description = program.spec, KeepDescription(program, model.model_dir)
     return run_training(
         with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),
         goal=goal,
-        hooks=hooks,
+        hooks=[*hooks, description],
         listeners=listeners,
         model_dir=model.model_dir,
         config=model.config,
@@ -131,10 +132,11 @@ def evaluate(
         sessions=model.sessions,
         prepared=prepared,
     )
-    metrics = run_evaluation(run, program, final, events_dir, checkpoint)
+    metrics = run_evaluation(run, program, final, events_dir)
     return EvalResult(metrics, statistics.result()) if tapped else metrics
 
 
+@brief
 def predict(
     model: Model,
     input_fn: Any,

@@ -10,8 +10,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import events
-
 FUSED_SCOPE = "lightwell/fused/"
 
 
@@ -28,10 +26,3 @@ def plain_graph_def(graph: tf.Graph) -> Any:
 def plain_meta_graph(graph: tf.Graph, graph_def: Any, saver_def: Any) -> Any:
     """The `MetaGraphDef` around a plain graph."""
     return tf.compat.v1.train.export_meta_graph(graph=graph, graph_def=graph_def, saver_def=saver_def)
-
-
-def write_plain_graph(directory: str, graph_def: Any, meta_graph: Any) -> None:
-    """Writes both for TensorBoard."""
-    writer = events.writer(directory)
-    writer.add_event(tf.compat.v1.Event(graph_def=graph_def.SerializeToString()))
-    writer.add_meta_graph(meta_graph)

@@ -6,7 +6,7 @@ TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on 
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import math
 import os
 import time
@@ -16,11 +16,15 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import events
-from lightwell.errors import ModelDirError, reason_of
+from lightwell.checkpoints.index import newest_complete, step_of
+from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
-from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph, write_plain_graph
+from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
+
+_GRAPH = "graph.pbtxt"
+_OF_DISKS = (tf.errors.OpError, OSError, ValueError)
 
 
 class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
@@ -91,9 +95,9 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         graph_def = plain_graph_def(session.graph)
         meta_graph = plain_meta_graph(session.graph, graph_def, self._scaffold_with_saver.saver.to_proto())
         if self._with_graph:
-            tf.io.write_graph(graph_def, self._directory, "graph.pbtxt")
+            self._write_graph(graph_def)
             self._meta_graph = meta_graph.SerializeToString()
-        write_plain_graph(self._directory, graph_def, meta_graph)
+        events.write_plain_graph(self._directory, graph_def, meta_graph)
         self.save(session, global_step)
 
     def before_run(self, run_context: Any) -> None:
@@ -140,22 +144,48 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             return step >= self._saved_step + self._every_steps
         return self._every_secs is not None and time.time() >= self._saved_at + self._every_secs
 
+    def _write_graph(self, graph_def: Any) -> None:
+        try:
+            tf.io.write_graph(graph_def, self._directory, _GRAPH)
+        except _OF_DISKS as error:
+            _remove(self._directory, f"{_GRAPH}.tmp")
+            raise self._unwritten(error, f"The graph could not be written to {self._directory}") from error
+
     def _write(self, session: Any, step: int) -> None:
         try:
             saver = self._scaffold_with_saver.saver
             path = saver.save(session, self._prefix, global_step=step, write_meta_graph=False)
             if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
                 _replace_file(f"{path}.meta", self._meta_graph)
-        except (tf.errors.OpError, OSError, ValueError) as error:
-            raise ModelDirError(
-                getattr(error, "errno", None) or errno.EIO,
-                f"The checkpoint of step {step} could not be written to {self._directory}: {reason_of(error)}. "
-                f"The last complete one is of step {self._saved_step}. Free space or mend the rights, then start the "
-                "same training again: it resumes from there."
-                if self._saved_step >= 0
-                else f"No checkpoint can be written to model_dir {self._directory}: {reason_of(error)}. "
-                "Nothing has been trained yet; choose another model_dir, or mend its rights or space.",
-            ) from error
+        except _OF_DISKS as error:
+            # What was begun takes the space that is missing.
+            for ending in ("_temp", ".meta.writing"):
+                _remove(self._directory, f"{CHECKPOINT_PREFIX}-{step}{ending}")
+            what = f"The checkpoint of step {step} could not be written to {self._directory}"
+            raise self._unwritten(error, what) from error
+
+    def _unwritten(self, error: BaseException, what: str) -> ModelDirError:
+        last = newest_complete(self._directory)
+        if last is not None:
+            safe = (
+                f"The last complete one is of step {step_of(last)}. Free space or mend the rights, then start the same "
+                "training again: it resumes from there."
+            )
+        elif self._saved_step >= 0:
+            safe = f"None of those written before is there any more; the last was of step {self._saved_step}."
+        else:
+            what = f"No checkpoint can be written to model_dir {self._directory}"
+            safe = "Nothing has been trained yet; choose another model_dir, or mend its rights or space."
+        return disk_error(error, f"{what}: {reason_of(error)}. {safe}")
+
+
+def _remove(directory: str, beginning: str) -> None:
+    """Removes the files and directories whose names begin so, as far as that can be done."""
+    with contextlib.suppress(tf.errors.OpError, OSError):
+        for name in tf.io.gfile.listdir(directory):
+            path = os.path.join(directory, name.rstrip("/"))
+            if name.startswith(beginning):
+                (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
 
 
 def _replace_file(path: str, content: bytes) -> None:

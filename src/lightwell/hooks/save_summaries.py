@@ -50,8 +50,8 @@ class SaveSummaries(ScheduledHook):
             events.mark_start(self._directory, step)
         self._last = step
         if run_values.results is not None:
-            events.writer(self._directory).add_summary(run_values.results, step)
+            events.write_summary(self._directory, run_values.results, step)
 
     def end(self, session: Any) -> None:
         """Makes sure that a reader sees all of it."""
-        events.writer(self._directory).flush()
+        events.flush(self._directory)

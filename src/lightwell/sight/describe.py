@@ -1,13 +1,12 @@
 """What a model is made of, as plain data: layers, weights, inputs, predictions, each with its path.
 
 Takes a `Program`, gives a `Description` that needs neither graph nor program any more. Training keeps one in
-`model_dir`, so that the model can be looked at later without its code.
+`model_dir` (`kept_description.py`), so that the model can be looked at later without its code.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -23,9 +22,8 @@ from lightwell.sight.sections.layers import LAYERS
 from lightwell.sight.sections.structures import FEATURES, LABELS, PREDICTIONS
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 
-FILE_NAME = "description.json"
 UNKNOWN_KIND = "?"
-_FORMAT = 1
+FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class Description:
     labels: tuple[ValueInfo, ...] = ()
     predictions: tuple[ValueInfo, ...] = ()
     mode: str = ""
-    format: int = field(default=_FORMAT, repr=False)
+    format: int = field(default=FORMAT, repr=False)
 
     @property
     def parameters(self) -> int:
@@ -117,29 +115,6 @@ class Description:
         for layer in data["layers"]:
             layer["path"] = f"layers/{layer['name']}"
         return {**data, "parameters": self.parameters, "trainable_parameters": self.trainable_parameters}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Description:
-        """The reverse of `to_dict`."""
-        return cls(
-            layers=tuple(
-                LayerInfo(
-                    layer["name"],
-                    layer["kind"],
-                    _values(layer["outputs"]),
-                    _values(layer["inputs"]),
-                    _weights(layer["weights"]),
-                    layer["calls"],
-                )
-                for layer in data["layers"]
-            ),
-            weights=_weights(data["weights"]),
-            slots=tuple(data["slots"]),
-            features=_values(data["features"]),
-            labels=_values(data["labels"]),
-            predictions=_values(data["predictions"]),
-            mode=data["mode"],
-        )
 
     def __str__(self) -> str:
         from lightwell.sight.show import as_text
@@ -182,22 +157,6 @@ def from_variables(shapes: dict[str, Any], dtypes: dict[str, Any]) -> Descriptio
     return Description(layers=tuple(layers), weights=tuple(weights), slots=tuple(slots))
 
 
-def write_description(program: Program, directory: str) -> None:
-    """Keeps the description of a program in a directory."""
-    text = json.dumps(describe(program).to_dict(), indent=1)
-    with tf.io.gfile.GFile(os.path.join(directory, FILE_NAME), "w") as file:
-        file.write(text)
-
-
-def read_description(directory: str) -> Description | None:
-    """The description kept in a directory, or None."""
-    path = os.path.join(directory, FILE_NAME)
-    if not tf.io.gfile.exists(path):
-        return None
-    with tf.io.gfile.GFile(path) as file:
-        return Description.from_dict(json.loads(file.read()))
-
-
 def _layers(catalogue: Catalogue) -> tuple[LayerInfo, ...]:
     entries = list(catalogue.section(LAYERS).values())
     found: dict[str, LayerInfo] = {}
@@ -236,18 +195,3 @@ def _info(entry: Entry) -> ValueInfo:
     sizes = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
     forms = {tf.SparseTensor: "sparse", tf.RaggedTensor: "ragged"}
     return ValueInfo(entry.path, sizes, tensor.dtype.base_dtype.name, forms.get(type(tensor), "dense"))
-
-
-def _values(data: list[dict[str, Any]]) -> tuple[ValueInfo, ...]:
-    return tuple(
-        ValueInfo(
-            one["path"], None if one["shape"] is None else tuple(one["shape"]), one["dtype"], one.get("form", "dense")
-        )
-        for one in data
-    )
-
-
-def _weights(data: list[dict[str, Any]]) -> tuple[WeightInfo, ...]:
-    return tuple(
-        WeightInfo(one["name"], one["attribute"], tuple(one["shape"]), one["dtype"], one["trainable"]) for one in data
-    )

@@ -114,7 +114,8 @@ def specs_from_description(description: Description | None) -> Any:
     """
     if description is None or not description.features:
         raise UsageError(
-            "predictor: the structure of the input is not known, as model_dir holds no description. Pass it: "
+            "predictor: the structure of the input is not known, as model_dir holds no description that can be read. "
+            "Pass it: "
             "est.predictor(input_fn), or est.predictor({'x': tf.TensorSpec([None, 784], tf.float32)})."
         )
     structure: dict[str, Any] = {}

@@ -89,7 +89,7 @@ class ToTensorBoard(Output):
         write_values(self._directory, step, step.global_step)
 
     def end(self) -> None:
-        events.writer(self._directory).flush()
+        events.flush(self._directory)
 
 
 def _short(value: Any) -> str:

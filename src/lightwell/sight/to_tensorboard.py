@@ -26,7 +26,7 @@ def write_values(directory: str, values: Mapping[str, Any], step: int) -> None:
         else:
             _add_raw(summary, tag, value)
     if summary.value:
-        events.writer(directory).add_summary(summary, step)
+        events.write_summary(directory, summary, step)
 
 
 def _add_raw(summary: Any, tag: str, value: Any) -> None:

@@ -16,7 +16,8 @@ from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import PathError
 from lightwell.keys import GLOBAL_STEP
 from lightwell.sight.batch import over_all
-from lightwell.sight.describe import Description, LayerInfo, from_variables, read_description
+from lightwell.sight.describe import Description, LayerInfo, from_variables
+from lightwell.sight.kept_description import read_description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names

@@ -13,12 +13,12 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.checkpoints.index import newest_first
-from lightwell.engine.program import Program
+from lightwell.failures.built import Built
 
 _NEVER_ASKED = frozenset(["Placeholder", "VarHandleOp", "IteratorGetNext", "ReadVariableOp", "Const", "NoOp"])
 
 
-def explain_nan(program: Program, session: Any, model_dir: str) -> str:
+def explain_nan(program: Built, session: Any, model_dir: str) -> str:
     """Sentences about the first non-finite value that can be found. Never raises."""
     try:
         bad_weights = _bad_variables(program, session)
@@ -31,7 +31,7 @@ def explain_nan(program: Program, session: Any, model_dir: str) -> str:
         return f"(Looking for the first bad tensor failed: {type(error).__name__}.)"
 
 
-def _bad_variables(program: Program, session: Any) -> list[str]:
+def _bad_variables(program: Built, session: Any) -> list[str]:
     variables = [
         v for v in program.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES) if v.dtype.is_floating
     ]
@@ -39,7 +39,7 @@ def _bad_variables(program: Program, session: Any) -> list[str]:
     return [v.op.name for v, value in zip(variables, values, strict=True) if not np.all(np.isfinite(value))]
 
 
-def _forward_from_checkpoint(program: Program, session: Any, model_dir: str) -> str:
+def _forward_from_checkpoint(program: Built, session: Any, model_dir: str) -> str:
     """Puts the weights of the newest checkpoint back into the lost session, and looks at the next batch with them."""
     checkpoint = next(newest_first(model_dir), None)
     if checkpoint is None:
@@ -49,7 +49,7 @@ def _forward_from_checkpoint(program: Program, session: Any, model_dir: str) -> 
     return f"With the weights of {checkpoint.rpartition('/')[2]}: {found}" if found else ""
 
 
-def _forward(program: Program, session: Any) -> str:
+def _forward(program: Built, session: Any) -> str:
     """Runs the forward pass of the loss on the next batch; a sentence about the first bad result, or nothing."""
     tensors = _forward_tensors(program)
     values: dict[str, Any] = {}
@@ -73,7 +73,7 @@ def _forward(program: Program, session: Any) -> str:
     return ""
 
 
-def _forward_tensors(program: Program) -> list[Any]:
+def _forward_tensors(program: Built) -> list[Any]:
     """Float tensors that the loss is computed from, in order of creation, which is an order of computation."""
     needed: set[str] = set()
     left = [program.spec.loss.op]

@@ -1,0 +1,81 @@
+"""What an exception of a `model_fn` means, where Python or Keras says too little: an unknown feature, a Keras model
+that is trained inside.
+
+Takes the exception that the user's function raised, gives a better one of the same built-in type, or None: whatever
+else user code raises is its own business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from lightwell.errors import LightwellError, ModelFnError, UnknownFeature
+
+_OF_KERAS = (f"{os.sep}keras{os.sep}", f"{os.sep}tf_keras{os.sep}")
+_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+
+
+def explained_model_fn_error(error: BaseException, features: Any, labels: Any, name: str) -> LightwellError | None:
+    """A better exception for what `model_fn` raised, with the user's frames; None if there is nothing to add."""
+    frames = list(_frames(error))
+    better = _unknown_feature(error, frames, features, labels, name) or _keras_loop(error, frames, name)
+    # The first frame is that of the function which called model_fn, and will raise this.
+    trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    return None if better is None else better.with_traceback(trace)
+
+
+def _frames(error: BaseException) -> Iterator[FrameType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
+
+
+def _unknown_feature(
+    error: BaseException, frames: list[FrameType], features: Any, labels: Any, name: str
+) -> LightwellError | None:
+    """If the line that failed has the features (or the labels) at hand, and the key is not among them."""
+    if type(error) is not KeyError or len(error.args) != 1 or not frames:
+        return None
+    key, at_hand = error.args[0], list(frames[-1].f_locals.values())
+    asked = [
+        (what, given)
+        for what, given in (("features", features), ("labels", labels))
+        if isinstance(given, Mapping) and key not in given and any(_is_of(value, given) for value in at_hand)
+    ]
+    if not asked:
+        return None
+    told = " and ".join(f"{what} with {', '.join(sorted(map(repr, given)))}" for what, given in asked)
+    return UnknownFeature(key, f"model_fn {name!r}: there is no key {key!r}; input_fn gives {told}.")
+
+
+def _is_of(value: Any, given: Mapping[Any, Any]) -> bool:
+    """Whether a value is the mapping that was given, or a copy or a part of it."""
+    if value is given:
+        return True
+    return type(value) is dict and bool(value) and all(given.get(key) is part for key, part in value.items())
+
+
+def _keras_loop(error: BaseException, frames: list[FrameType], name: str) -> LightwellError | None:
+    """If a method of a Keras model that runs a loop of its own was under way."""
+    method = next((method for frame in frames if (method := _method_of_keras(frame)) in _LOOPS), None)
+    if method is None:
+        return None
+    return ModelFnError(
+        f"model_fn {name!r} calls {method}() of a Keras model, which runs a loop over data of its own "
+        f"({type(error).__name__}: {error}). model_fn builds a graph, and the Estimator runs the loop: call the model "
+        "instead, outputs = model(features), make the loss from outputs and labels, and return "
+        "EstimatorSpec(mode, loss=loss, train_op=...). A model that shall be fitted on data at hand is fitted before "
+        "the Estimator is made."
+    )
+
+
+def _method_of_keras(frame: FrameType) -> str:
+    """The name of a function of Keras; of the one that is wrapped, as Keras hides its frames behind a wrapper."""
+    if not any(part in frame.f_code.co_filename for part in _OF_KERAS):
+        return ""
+    wrapped = frame.f_locals.get("fn") if "fn" in frame.f_code.co_freevars else None
+    return str(getattr(wrapped, "__name__", frame.f_code.co_name))
