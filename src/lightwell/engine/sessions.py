@@ -89,9 +89,8 @@ class Opened:
                 self.session.run(self.loop.prepare)
         else:
             is_loaded = checkpoint is not None and version == self._loaded
-            self.restored = (
-                reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact) or self.restored
-            )
+            taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
+            self.restored = taken or self.restored
         self._loaded = version
         start_inputs(self.session, self.program.inputs)
 

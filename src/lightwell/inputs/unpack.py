@@ -32,7 +32,6 @@ class Inputs:
         arrays: the arrays that `input_fn` made datasets and tensors of, in the order in which they were met. They are
             there as long as this value is; see `ArraySlot`.
         source: the iterator and the dataset it goes over, where both are ours.
-        count: the number of batches, negative where it is unknown; fetch it together with the initialisers.
     """
 
     features: Any
@@ -40,7 +39,6 @@ class Inputs:
     initializers: tuple[tf.Operation, ...] = ()
     arrays: tuple[ArraySlot, ...] = ()
     source: tuple[Any, tf.data.Dataset] | None = None
-    count: Any = None
 
     def take_arrays_of(self, other: Inputs) -> None:
         """Goes over the arrays of another call from now on; equal graphs meet their arrays in the same order."""
@@ -88,7 +86,7 @@ def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = 
     if inputs.source is None:
         return replace(inputs, initializers=inputs.initializers + more)
     own = (lighter_initializer(*inputs.source),)
-    return replace(inputs, initializers=own + more, count=inputs.source[1].cardinality())
+    return replace(inputs, initializers=own + more)
 
 
 def leaves_of(structure: Any) -> Iterator[Any]:
