@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.fetches import Fetches
-from lightwell.engine.freshness import digest_of, may_be_used_again
+from lightwell.engine.freshness import digest_of, digest_of_files, may_be_used_again
 from lightwell.engine.fusible import why_not_fused
 from lightwell.engine.loop import Loop, can_be_kept, fuse
 from lightwell.engine.order import settle_order
@@ -83,7 +83,8 @@ def make_ready(
         every = [*keepable, *_bulk_elements(in_bulk, task)]
         loop = _loop(program, task, hooks, plan, fuse_steps, targets, _elements_of(looks), every)
         finish_graph(program)
-        opened = Opened(program, loop, prepared.seen)
+        files = None if prepared.key is None else digest_of_files(program.graph)
+        opened = Opened(program, loop, prepared.seen, files)
     return _in_session(opened, key, task, hooks, in_bulk)
 
 

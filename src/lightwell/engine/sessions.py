@@ -16,7 +16,6 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.calls import Calls
-from lightwell.engine.freshness import digest_of_files
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
@@ -54,18 +53,18 @@ class Opened:
         session: the `tf.compat.v1.Session`, once it is started.
         calls: runs elements in it.
         restored: the checkpoint that its weights are of; None for initial ones.
-        files: the files that its tables were filled from, as a digest.
+        files: what the files held that its tables are filled from, as a digest, where the user vouches for the model.
     """
 
     calls: Calls
 
-    def __init__(self, program: Program, loop: Loop | None, seen: Any = None) -> None:
+    def __init__(self, program: Program, loop: Loop | None, seen: Any = None, files: bytes | None = None) -> None:
         self.program = program
         self.loop = loop
         self.seen = seen
         self.session: Any = None
         self.restored: str | None = None
-        self.files: bytes | None = None
+        self.files = files
         self._loaded: Any = None
 
     def start(self, plan: SessionPlan, inputs: Inputs) -> None:
@@ -84,7 +83,6 @@ class Opened:
             self.restored = None
             self.session = open_session(self.program, plan, with_inputs=False, restored=self._took)
             self.calls = Calls(self.session)
-            self.files = digest_of_files(self.program.graph)
             if self.loop is not None:
                 self.session.run(self.loop.prepare)
         else:
