@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -68,6 +69,9 @@ def test_a_module_sees_what_python_would_show_it(tmp_path: Path) -> None:
         assert json.loads(out) == expected
 
 
+INTERRUPTED = "line 2, in <module>\n    raise KeyboardInterrupt\nKeyboardInterrupt\n"
+
+
 @pytest.mark.parametrize(
     ("source", "code", "printed"),
     [
@@ -75,7 +79,8 @@ def test_a_module_sees_what_python_would_show_it(tmp_path: Path) -> None:
         ("import sys; sys.exit(7)", 7, ""),
         ("import sys; sys.exit()", 0, ""),
         ("raise SystemExit('no data')", 1, "no data\n"),
-        ("raise KeyboardInterrupt", 130, "KeyboardInterrupt"),
+        # As Python does: the process ends by the signal, after its traceback and what was left to do at exit.
+        ("import atexit; atexit.register(print, flush=True)\nraise KeyboardInterrupt", -signal.SIGINT, INTERRUPTED),
         ("import sys\nsys.excepthook = lambda *a: print('mine', file=sys.stderr)\n1/0", 1, "mine\n"),
         ("import atexit, sys\natexit.register(print, 'bye', file=sys.stderr)", 0, "bye\n"),
     ],

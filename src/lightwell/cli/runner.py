@@ -1,7 +1,7 @@
 """Runs a program as `python` would, with the doors open.
 
 Owns the process state that a run sets: `sys.argv`, `sys.path[0]`, `__main__`, the import hooks. Takes a `Request`,
-gives the exit code; `SystemExit` passes through.
+gives the exit code; `SystemExit` passes through, and so does `KeyboardInterrupt` once its traceback is shown.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from lightwell.cli.program import Program, look_at, main_source_of
 from lightwell.cli.tracebacks import hide_doors
 from lightwell.compat.install import install
 from lightwell.tf1.spelling import Version
-
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -137,5 +135,7 @@ def _execute(main: _Main, program: Program) -> int:
     except BaseException as error:
         hide_doors(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return 1
     return 0
