@@ -188,6 +188,35 @@ def test_each_module_gets_the_tensorflow_it_means(tmp_path: Path) -> None:
     assert "AttributeError: tf.contrib.layers.layer_norm is gone" in trace
 
 
+REPOSITORY = {
+    "repo/official/mnist/mnist.py": """
+import sys
+sys.path.append(sys.argv[1])
+import tensorflow as tf
+import official.utils.flags, official.utils.net, added, library, json
+print(json.dumps({m.__name__: m.tf.__name__ for m in (sys.modules["__main__"], official.utils.flags,
+                                                     official.utils.net, added, library)}))
+""",
+    "repo/official/utils/flags.py": "import tensorflow as tf\n",
+    "repo/official/utils/net.py": "from official.utils import flags\nimport tensorflow as tf\nx = tf.AUTO_REUSE\n",
+    "added/added.py": "import tensorflow as tf\n",
+    "target/library/__init__.py": "import tensorflow as tf\n",
+    "target/library-1.0.dist-info/RECORD": "library/__init__.py,,\n",
+    "cwd/readme": "",
+}
+
+
+def test_modules_of_a_repository_on_the_path_are_the_programs_own(tmp_path: Path) -> None:
+    write(tmp_path, REPOSITORY)
+    search = os.pathsep.join([str(tmp_path / "repo"), str(tmp_path / "target")])
+    command = [str(tmp_path / "repo/official/mnist/mnist.py"), str(tmp_path / "added")]
+    meant = dict.fromkeys(["__main__", "official.utils.flags", "official.utils.net", "added"], "lightwell.tf1")
+    for options in ([], ["--tf1"]):
+        code, out, err = run(*options, *command, cwd=tmp_path / "cwd", path=search)
+        assert json.loads(out or "{}") == {**meant, "library": "tensorflow"}, err
+        assert code == 0
+
+
 def test_forced_tf2_means_the_real_tensorflow(tmp_path: Path) -> None:
     source = "import tensorflow as tf\nprint(tf.__file__, tf.estimator.__name__)\ntf.placeholder\n"
     write(tmp_path, {"main.py": source, "site-packages/tensorflow/__init__.py": ""})

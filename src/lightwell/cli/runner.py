@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 
 from lightwell.cli.own_modules import OwnModules, tf1_builtins
+from lightwell.cli.places import Places, places_of
 from lightwell.cli.program import Program, look_at, main_source_of
 from lightwell.cli.tracebacks import hide_doors
 from lightwell.compat.install import install
@@ -69,17 +70,18 @@ def _prepare_script(request: Request) -> tuple[Program, _Main]:
     except OSError as error:
         raise _CannotRun(f"can't open file {path!r}: {error.strerror}") from None
     folder = os.path.dirname(os.path.realpath(path))
-    sys.path[0] = folder
-    program = look_at(path, "", (folder, os.getcwd()), request.version)
+    places = places_of(folder, os.getcwd())
+    _put_first_on_path(folder)
+    program = look_at(path, "", places, request.version)
     _open(program)
     return program, _Main(path, compile(source, path, "exec", dont_inherit=True), spec=None, package=None)
 
 
 def _prepare_module(request: Request) -> tuple[Program, _Main]:
     name = str(request.module)
-    sys.path[0] = os.getcwd()
-    folders = (os.getcwd(),)
-    program = _look_at_module(name, folders, request.version)
+    places = places_of(os.getcwd())
+    _put_first_on_path(os.getcwd())
+    program = _look_at_module(name, places, request.version)
     _open(program)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:
@@ -93,12 +95,18 @@ def _prepare_module(request: Request) -> tuple[Program, _Main]:
     return program, _Main(spec.origin, code, spec, spec.parent)
 
 
-def _look_at_module(name: str, folders: tuple[str, ...], forced: Version | None) -> Program:
+def _put_first_on_path(folder: str) -> None:
+    """What Python puts there for a program, in place of what it put there for us; nothing under `python -P`."""
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = folder
+
+
+def _look_at_module(name: str, places: Places, forced: Version | None) -> Program:
     """Decide from the module's source, found without importing its packages."""
-    found = main_source_of(name, folders)
+    found = main_source_of(name, places)
     if found is None:
-        return Program(folders, forced or Version.TF2, forced is not None)
-    return look_at(*found, folders, forced)
+        return Program(places, forced or Version.TF2, forced is not None)
+    return look_at(*found, places, forced)
 
 
 def _find_module(name: str) -> ModuleSpec:
