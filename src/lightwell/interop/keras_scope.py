@@ -70,8 +70,8 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
     with contextlib.ExitStack() as stack:
         if doors.keras3() is not None:
             stack.enter_context(_keras3.applied())
-            stack.enter_context(doors.fresh_counters())
             stack.callback(give_back, trace)
+        stack.enter_context(doors.fresh_counters())
         if doors.legacy_keras() is not None:
             stack.enter_context(_legacy.applied())
         stack.enter_context(tracing(trace))
