@@ -35,7 +35,7 @@ def _sum(features: Any, labels: Any, mode: str) -> Any:
     out = features["x"] @ w
     metric = tf.keras.metrics.Mean(name="mean")
     metric.update_state(out)
-    loss = tf.reduce_mean(tf.square(out - labels))
+    loss = tf.reduce_mean(tf.square(out - labels), name="the_loss")
     step = v1.train.GradientDescentOptimizer(0.0001).minimize(loss, v1.train.get_global_step())
     return lw.EstimatorSpec(mode, out, loss, step, eval_metric_ops={"mean": metric})
 
@@ -45,13 +45,27 @@ def _data() -> Any:
     return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1])).batch(2)
 
 
+class _Losses(v1.train.SessionRunHook):  # type: ignore[misc]
+    """Looks at every step, so that each is a call of its own."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def before_run(self, run_context: Any) -> Any:
+        return v1.train.SessionRunArgs("the_loss:0")
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.seen.append(float(run_values.results))
+
+
 def test_a_tensorflow_without_prepared_calls_trains_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Any
 ) -> None:
     found = []
     for name in ("with", "without"):
-        est = lw.Estimator(_sum, str(tmp_path / name)).train(lambda: _data().repeat(), steps=30)
-        found.append((est.get_variable_value("w").tolist(), est.evaluate(_data)))
+        hook = _Losses()
+        est = lw.Estimator(_sum, str(tmp_path / name)).train(lambda: _data().repeat(), hooks=[hook], steps=30)
+        found.append((hook.seen, est.get_variable_value("w").tolist(), est.evaluate(_data)))
         monkeypatch.delattr(v1.Session.__mro__[1], "_make_callable_from_options", raising=False)
     assert found[0] == found[1]
     start = f"WARNING TensorFlow {tf.__version__} has no Session._make_callable_from_options, which Lightwell leans on"
