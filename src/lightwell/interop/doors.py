@@ -40,6 +40,11 @@ def legacy_keras() -> Any:
     return None if keras is None or _missing_in_legacy(keras) else keras
 
 
+def is_legacy_loaded() -> bool:
+    """Whether the program has loaded `tf_keras`, whatever it has."""
+    return "tf_keras" in sys.modules
+
+
 def _loaded_keras3() -> Any:
     keras = sys.modules.get("keras")
     if not str(getattr(keras, "__version__", "")).startswith("3."):
