@@ -64,6 +64,14 @@ def test_from_import_keeps_the_hint(page: types.ModuleType) -> None:
     assert OrderedDict is page.OrderedDict
 
 
+def test_from_import_keeps_the_hint_in_a_module_of_many_names(page: types.ModuleType) -> None:
+    many = "\n".join(f"name_{number} = 0" for number in range(300))
+    with pytest.raises(ImportError, match=r"Use a decision forest library\."):
+        exec(f"{many}\nfrom lazy_page_under_test import BoostedTrees", {})
+    with pytest.raises(AttributeError, match=r"Use a decision forest library\."):
+        exec(f"{many}\npage.BoostedTrees", {"page": page})
+
+
 def test_a_page_has_the_name_that_users_write(page: types.ModuleType) -> None:
     page.__getattr__, page.__dir__, names = lazy_names(
         page.__name__, {"join": "os:path.join"}, absent=ABSENT, unlisted={"joint": "os:path.join"}, label="tf.page"

@@ -101,7 +101,10 @@ def _asked_by_from_import() -> bool:
         frame = frame.f_back
     if frame is None or frame.f_lasti < 0:
         return False
-    return frame.f_code.co_code[frame.f_lasti] == opcode.opmap["IMPORT_FROM"]
+    code, place = frame.f_code.co_code, frame.f_lasti
+    while code[place] == opcode.EXTENDED_ARG:  # in a module with many names; Python 3.10 stops at this prefix
+        place += 2
+    return code[place] == opcode.opmap["IMPORT_FROM"]
 
 
 def _why_not(label: str, name: str, targets: Iterable[str], absent: Mapping[str, str]) -> str:
