@@ -65,6 +65,7 @@ SPELLINGS: dict[str, Any] = {
     ),
     "from tensorflow.python.estimator.estimator import WarmStartSettings as found": V1.WarmStartSettings,
     "from tensorflow.python.estimator.export.export_output import PredictOutput as found": V1.export.PredictOutput,
+    "from tensorflow_estimator.python.estimator.exporter import Exporter as found": V1.Exporter,
     "from tensorflow.python.estimator import gc, util; found = gc.Path._fields": ("path", "export_version"),
     "from tensorflow.python.estimator.canned import metric_keys; found = metric_keys.MetricKeys.AUC": "auc",
     "from tensorflow.keras.layers import DenseFeatures as found": lightwell.feature_columns.DenseFeatures,
