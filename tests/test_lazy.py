@@ -64,6 +64,33 @@ def test_from_import_keeps_the_hint(page: types.ModuleType) -> None:
     assert OrderedDict is page.OrderedDict
 
 
+def test_from_import_keeps_the_hint_in_a_module_of_many_names(page: types.ModuleType) -> None:
+    many = "\n".join(f"name_{number} = 0" for number in range(300))
+    with pytest.raises(ImportError, match=r"Use a decision forest library\."):
+        exec(f"{many}\nfrom lazy_page_under_test import BoostedTrees", {})
+    with pytest.raises(AttributeError, match=r"Use a decision forest library\."):
+        exec(f"{many}\npage.BoostedTrees", {"page": page})
+
+
+def test_a_page_has_the_name_that_users_write(page: types.ModuleType) -> None:
+    page.__getattr__, page.__dir__, names = lazy_names(
+        page.__name__, {"join": "os:path.join"}, absent=ABSENT, unlisted={"joint": "os:path.join"}, label="tf.page"
+    )
+    with pytest.raises(AttributeError, match=r"^tf\.page\.BoostedTrees does not exist"):
+        _ = page.BoostedTrees
+    with pytest.raises(AttributeError, match=r"^module 'tf\.page' has no attribute 'joints'\. Nearest names: join\.$"):
+        _ = page.joints
+    assert page.joint is page.join
+    assert names == ["join"]
+    assert "joint" not in dir(page)
+
+
+def test_one_class_for_both_errors_would_not_serve() -> None:
+    """Why an import is told from a look-up by the instruction that asks."""
+    with pytest.raises(TypeError, match="lay-out conflict"):
+        type("Both", (AttributeError, ImportError), {})
+
+
 def test_a_target_may_be_made_by_a_function(page: types.ModuleType) -> None:
     page.__getattr__, _, _ = lazy_names(page.__name__, {"made": lambda: [1]})
     assert page.made == [1]

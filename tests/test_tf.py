@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pytest
 import tensorflow as tf
 
+import lightwell as lw
 from lightwell import _tf
 
 v1 = tf.compat.v1
@@ -24,3 +28,59 @@ def test_listeners_can_be_added_to_a_users_own_hook(tmp_path: Path) -> None:
         _tf.add_listeners(hook, [Listener()])
         hook.begin()
     assert heard == ["begin"]
+
+
+def _sum(features: Any, labels: Any, mode: str) -> Any:
+    w = v1.get_variable("w", [2, 1], initializer=v1.ones_initializer())
+    out = features["x"] @ w
+    metric = tf.keras.metrics.Mean(name="mean")
+    metric.update_state(out)
+    loss = tf.reduce_mean(tf.square(out - labels), name="the_loss")
+    step = v1.train.GradientDescentOptimizer(0.0001).minimize(loss, v1.train.get_global_step())
+    return lw.EstimatorSpec(mode, out, loss, step, eval_metric_ops={"mean": metric})
+
+
+def _data() -> Any:
+    x = np.arange(16, dtype=np.float32).reshape(8, 2)
+    return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1])).batch(2)
+
+
+class _Losses(v1.train.SessionRunHook):  # type: ignore[misc]
+    """Looks at every step, so that each is a call of its own."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def before_run(self, run_context: Any) -> Any:
+        return v1.train.SessionRunArgs("the_loss:0")
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.seen.append(float(run_values.results))
+
+
+def test_a_tensorflow_without_prepared_calls_trains_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Any
+) -> None:
+    found = []
+    for name in ("with", "without"):
+        hook = _Losses()
+        est = lw.Estimator(_sum, str(tmp_path / name)).train(lambda: _data().repeat(), hooks=[hook], steps=30)
+        found.append((hook.seen, est.get_variable_value("w").tolist(), est.evaluate(_data)))
+        monkeypatch.delattr(v1.Session.__mro__[1], "_make_callable_from_options", raising=False)
+    assert found[0] == found[1]
+    start = f"WARNING TensorFlow {tf.__version__} has no Session._make_callable_from_options, which Lightwell leans on"
+    assert sum(line.startswith(start) for line in log.lines) == 1
+
+
+def test_an_operation_that_takes_no_more_inputs_is_left_alone(log: Any) -> None:
+    _tf.run_after(object(), [object()])
+    assert "has no object._add_control_inputs, which Lightwell leans on. The value of a Keras metric" in log.lines[-1]
+
+
+def test_feature_columns_that_moved_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _tf.feature_columns().DenseColumn is not None
+    monkeypatch.delattr(tf.__internal__.feature_column, "DenseColumn")
+    with pytest.raises(
+        NotImplementedError, match=r"has no tf\.__internal__\.feature_column\.DenseColumn, which DenseFe"
+    ):
+        lw.feature_columns.DenseFeatures([tf.feature_column.numeric_column("x")])

@@ -159,7 +159,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     ),
     "experimental": (
         *_planned(
-            "Early stopping is not written yet: call run_context.request_stop() in a SessionRunHook.",
+            "Early stopping is not written yet: use lightwell.stop_when(path, predicate), or call "
+            "run_context.request_stop() in a SessionRunHook.",
             "lightwell.hooks",
             "make_early_stopping_hook",
             "stop_if_higher_hook",
@@ -167,11 +168,9 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "stop_if_no_decrease_hook",
             "stop_if_no_increase_hook",
         ),
-        *_absent("Use train_and_evaluate, or a hook that calls evaluate.", "InMemoryEvaluatorHook"),
+        *_absent("Call estimator.train and estimator.evaluate in turn.", "InMemoryEvaluatorHook"),
         *_absent("Use tf.compat.v1.train.StopAtStepHook.", "make_stop_at_checkpoint_step_hook"),
-        *_absent(
-            "Use tf.estimator.export.build_raw_serving_input_receiver_fn.", "build_raw_supervised_input_receiver_fn"
-        ),
+        *_absent(_NO_EXPORT, "build_raw_supervised_input_receiver_fn"),
         *_absent("Call the logit_fn directly.", "call_logit_fn"),
         *_absent(_WRITE_MODEL_FN, "LinearSDCA"),
         *_absent(_WRITE_MODEL_FN, "RNNClassifier", "RNNEstimator", faces=("v2",)),
@@ -242,21 +241,28 @@ def public_page(
         full = f"{namespace}.{child}".lstrip(".")
         if full in NAMESPACES[face]:
             targets[child] = f"{ROOTS[face]}.{full}"
+        elif all(row.absent for row in ROWS[full]):
+            absent[child] = ROWS[full][0].absent
         else:
-            absent[child] = f"It belongs to the other face: tf.compat.v1.estimator.{full}."
-    look_up, names_in, _ = lazy_names(module_name, {**targets, **stand_ins}, absent=absent)
-    return look_up, lambda: [name for name in names_in() if name not in stand_ins], sorted(targets)
+            absent[child] = f"It belongs to the other face: {_spelling('v1', full)}."
+    return lazy_names(module_name, targets, absent=absent, unlisted=stand_ins, label=_as_written(namespace))
 
 
 def _stand_in(row: Row, namespace: str) -> type:
     """The class that stands for an absent one, the same on both faces."""
     make = resolve("lightwell.compat.stand_in:stand_in")
-    spelled = f"{_spelling('v2' if namespace in ('', *NAMESPACES['v2']) else 'v1', namespace)}.{row.name}"
-    made: type = make(spelled, row.absent)
+    made: type = make(f"{_as_written(namespace)}.{row.name}", row.absent)
     return made
 
 
+def _as_written(namespace: str) -> str:
+    """How programs write a namespace, on either face: `import tensorflow.compat.v1 as tf` is the usual way to the v1
+    one."""
+    return f"tf.estimator.{namespace}".rstrip(".")
+
+
 def _spelling(face: Face, namespace: str) -> str:
+    """The one way to write a namespace that tells the faces apart."""
     root = "tf.estimator" if face == "v2" else "tf.compat.v1.estimator"
     return f"{root}.{namespace}".rstrip(".")
 

@@ -1,12 +1,30 @@
 """What Lightwell needs of TensorFlow that has no public door. Nothing else in the package reaches behind `tf.*`.
 
-Each entry says why it is needed and what would replace it.
+Each entry says why it is needed, and what happens without it: a release that no longer has it costs what the entry is
+for, told in one warning, and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from lightwell._probes import lacking, tell_once
+
+# Where TensorFlow's hooks that take tensor names keep them.
+_NAMES_GIVEN = {
+    "FinalOpsHook": "_final_ops",
+    "LoggingTensorHook": "_tensors",
+    "NanTensorHook": "_loss_tensor",
+    "SummarySaverHook": "_summary_op",
+}
+
+
+def release() -> str:
+    """The TensorFlow that is installed."""
+    import tensorflow as tf
+
+    return f"TensorFlow {tf.__version__}"
 
 
 def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
@@ -15,6 +33,11 @@ def add_listeners(hook: Any, listeners: Sequence[Any]) -> None:
     `train(saving_listeners=...)` promises to call them also when the user brings the hook; the class takes listeners
     only in its constructor.
     """
+    missing = lacking(hook, ["_listeners"])
+    if missing:
+        loss = "The saving_listeners of train() are not called: pass them to the CheckpointSaverHook of yours."
+        tell_once(release(), tuple(missing), loss)
+        return
     hook._listeners.extend(listeners)
 
 
@@ -26,7 +49,12 @@ def translate_tensor_names(hook: Any, find: Callable[[str, bool], Any]) -> None:
     and look names up in `begin`; they have no method to change them. The names are kept on the hook, as it may be used
     again with another graph.
     """
-    for attribute in ("_tensors", "_loss_tensor", "_summary_op", "_final_ops"):
+    if type(hook).__module__.startswith("tensorflow.") and type(hook).__name__ in _NAMES_GIVEN:
+        missing = lacking(hook, [_NAMES_GIVEN[type(hook).__name__]])
+        if missing:
+            loss = f"A {type(hook).__name__} takes tensors and their names, but no paths."
+            tell_once(release(), tuple(missing), loss)
+    for attribute in _NAMES_GIVEN.values():
         held = getattr(hook, attribute, None)
         kept = f"_lightwell_asked{attribute}"
         asked, made = getattr(hook, kept, (held, held))
@@ -57,6 +85,9 @@ def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
 
     A part knows its whole so that `Saver` can join them; there is no public way to ask it.
     """
+    missing = lacking(variable, ["_save_slice_info"])
+    if missing:
+        tell_once(release(), tuple(missing), "A partitioned variable is shown as its parts.")
     part = getattr(variable, "_save_slice_info", None)
     if part is not None:
         return part.full_name, tuple(int(size) for size in part.full_shape)
@@ -69,10 +100,26 @@ def feature_columns() -> Any:
 
     `DenseFeatures` and `SequenceFeatures` must tell columns apart and hand them that cache; TensorFlow exports the
     classes for layers of this kind, but not under a public name.
+
+    Raises:
+        NotImplementedError: this TensorFlow has them elsewhere; without them there are no such layers.
     """
     import tensorflow as tf
 
-    return tf.__internal__.feature_column
+    found = getattr(getattr(tf, "__internal__", None), "feature_column", None)
+    classes = ("DenseColumn", "FeatureColumn", "FeatureTransformationCache", "SequenceDenseColumn")
+    missing = lacking(found, classes, "tf.__internal__.feature_column")
+    if missing:
+        raise NotImplementedError(
+            f"{release()} has no {', '.join(missing)}, which DenseFeatures and SequenceFeatures are made of. Use an "
+            "older TensorFlow, or compute the input of the model without feature columns."
+        )
+    return found
+
+
+def missing_hook_state(kind: type, names: Sequence[str]) -> list[str]:
+    """What a class of TensorFlow's own hooks, or their timer, does not keep, of what `hook_state` will be asked for."""
+    return lacking(kind, [f"_{name}" for name in names])
 
 
 def hook_state(hook: Any, name: str) -> Any:
@@ -94,6 +141,11 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
     `tf.control_dependencies` does this for operations that are still to be made; the updates of a Keras metric are
     made by `update_state` inside the user's `model_fn`.
     """
+    missing = lacking(operation, ["_add_control_inputs"])
+    if missing:
+        loss = "The value of a Keras metric may be read while it is updated, and miss the last batch."
+        tell_once(release(), tuple(missing), loss)
+        return
     operation._add_control_inputs([other for other in others if other is not operation])
 
 
@@ -103,8 +155,11 @@ def is_stateful(op_type: str) -> bool | None:
     An op of a graph tells it by `op_def`; the nodes of a function's body have only their type, and there is no public
     look-up from there.
     """
-    from tensorflow.python.framework import op_def_registry
-
+    try:
+        from tensorflow.python.framework import op_def_registry
+    except ImportError:
+        tell_once(release(), ("op_def_registry",), "Every evaluate and predict opens a new session.")
+        return True
     found = op_def_registry.get(op_type)
     return None if found is None else bool(found.is_stateful)
 
@@ -115,6 +170,10 @@ def function_graph(graph: Any, name: str) -> Any:
     An error inside `tf.cond`, `tf.function` or a function of `tf.data` names an op of that graph, which knows the line
     that made it. There is no public way from the name of a function to its graph.
     """
+    missing = lacking(graph, ["_get_function"])
+    if missing:
+        tell_once(release(), tuple(missing), "Errors inside functions do not name the line that made them.")
+        return None
     function = graph._get_function(name)
     return None if function is None else getattr(function, "graph", None)
 
@@ -128,5 +187,9 @@ def forget_event_writer(directory: str) -> None:
     import tensorflow as tf
 
     cache = tf.compat.v1.summary.FileWriterCache
+    missing = lacking(cache, ["_lock", "_cache"])
+    if missing:
+        tell_once(release(), tuple(missing), "Once a disk was full, events of that directory are written no more.")
+        return
     with cache._lock:
         cache._cache.pop(directory, None)

@@ -187,11 +187,15 @@ def test_an_unknown_path(path: str, text: str, made: lw.Estimator, capsys: Any) 
 
 def test_not_a_model_dir(made: lw.Estimator, capsys: Any) -> None:
     parent = Path(made.model_dir).parent
-    for word, problem in ((parent / "modle", "is no directory"), (parent, "holds no checkpoint")):
-        shown = Shown(capsys, str(word))
+    wrong = {"modle": "is neither a directory nor a checkpoint", "": "holds no checkpoint"}
+    for name, problem in wrong.items():
+        shown = Shown(capsys, str(parent / name))
         assert shown.code == 2
-        assert f"{word} {problem}; expected a model_dir that was trained" in shown.errors
+        assert (
+            f"{parent / name} {problem}; expected the model_dir of a training, or a checkpoint in one" in shown.errors
+        )
         assert f"Directories nearby that have checkpoints: {made.model_dir}" in shown.errors
+    assert "no/such/place does not exist; expected" in Shown(capsys, str(parent / "no" / "such" / "place")).errors
 
 
 def test_nothing_nearby(tmp_path: Path, capsys: Any) -> None:
@@ -209,6 +213,38 @@ def test_a_model_that_was_only_described(made: lw.Estimator, tmp_path: Path, cap
     assert Shown(capsys, str(tmp_path), "hidden").code == 0
 
 
+def test_checkpoints_without_their_state_file(made: lw.Estimator, tmp_path: Path, capsys: Any) -> None:
+    for file in Path(made.model_dir).glob("model.ckpt-[46].*"):
+        shutil.copy(file, tmp_path / file.name.replace("ckpt-6", "final"))
+    shown = Shown(capsys, str(tmp_path))
+    assert [row.split()[0] for row in shown.after("checkpoint ")[1:]] == ["model.final", "model.ckpt-4"]
+    assert "layers are guessed from the names of variables" in shown.text
+    data = json.loads(Shown(capsys, str(tmp_path / "model.final.index"), "hidden/bias", "--json").text)
+    assert data["paths"][0]["weights"][0]["stats"]["mean"] == pytest.approx(float(made.weights["hidden/bias"].mean()))
+
+
+def test_a_checkpoint_of_objects(tmp_path: Path, capsys: Any) -> None:
+    """`tf.train.Checkpoint` writes keys of another kind, and a string without a shape."""
+    weight = tf.Variable([3.0, 4.0])
+    tracked = tf.train.Checkpoint(net=tf.train.Checkpoint(w=weight), label=tf.Variable("hello"), on=tf.Variable(True))
+    tf.train.CheckpointManager(tracked, str(tmp_path), max_to_keep=2).save()
+    weight.assign([6.0, 8.0])
+    tracked.write(str(tmp_path / "written"))
+    shown = Shown(capsys, str(tmp_path))
+    rows = [row.split() for row in shown.after("weight ")[1:]]
+    assert rows == [
+        ["label", "scalar", "string"],
+        ["net/w", "2", "3.5", "0.5", "3", "4", "0.0%"],
+        ["on", "scalar", "1", "0", "1", "1", "0.0%"],
+        ["save_counter", "scalar", "1", "0", "1", "1", "0.0%"],
+    ]
+    assert json.loads(Shown(capsys, str(tmp_path), "--json").text)["weights"][0]["stats"] is None
+    assert Shown(capsys, str(tmp_path), "label").lines == ["weights/label", "  scalar string"]
+    detail = Shown(capsys, str(tmp_path / "written"), "net/w")
+    assert "norm 10 " in detail.lines[2]
+    assert [row.split()[:2] for row in detail.after("    step")[:2]] == [["?", "10"], ["1", "5"]]
+
+
 def test_weights_that_are_not_finite(tmp_path: Path, capsys: Any) -> None:
     with tf.Graph().as_default(), v1.Session() as session:
         variable = v1.get_variable("w", initializer=np.float32([1, 2]))
@@ -220,7 +256,7 @@ def test_weights_that_are_not_finite(tmp_path: Path, capsys: Any) -> None:
         saver.save(session, str(tmp_path / "model.ckpt"), global_step=2)
     shown = Shown(capsys, str(tmp_path))
     assert next(line for line in shown.lines if line.startswith("w ")).split()[1:3] == ["2", "nan"]
-    assert next(line for line in shown.lines if line.startswith("names")).split() == ["names", "2"]
+    assert next(line for line in shown.lines if line.startswith("names")).split() == ["names", "2", "string"]
     lines = Shown(capsys, str(tmp_path), "w").after("    step")
     assert "●" in lines[0]
     assert lines[1].endswith("not finite")

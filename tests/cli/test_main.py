@@ -28,7 +28,9 @@ def test_version_without_tensorflow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_command_it_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([]) == 0
-    assert "run an unmodified program" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "run an unmodified program" in printed
+    assert "lightwell inspect runs/mnist" in printed
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,9 @@ def test_without_a_command_it_shows_help(capsys: pytest.CaptureFixture[str]) -> 
         (["run"], "name a script, or a module with -m"),
         (["run", "--tf1", "--tf2", "x.py"], "not allowed with argument --tf1"),
         (["walk"], "invalid choice: 'walk'"),
+        (["run", "--steps", "5", "x.py"], "lightwell run: error: unrecognized arguments: --steps; what is meant for"),
+        (["inspect", "--jso", "--depth", "x"], "lightwell inspect: error: unrecognized arguments: --depth"),
+        (["inspect"], "the following arguments are required: MODEL_DIR\n"),
     ],
 )
 def test_mistakes_are_told(words: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,15 +1,13 @@
-"""Which files are the program's own, and which TensorFlow they mean."""
+"""Which TensorFlow a program's files mean."""
 
 from __future__ import annotations
 
-import os
-import sysconfig
 from pathlib import Path
 
 import pytest
 
-import lightwell
-from lightwell.cli.program import Program, is_own, look_at, main_source_of
+from lightwell.cli.places import places_of
+from lightwell.cli.program import Program, look_at, main_source_of
 from lightwell.tf1.spelling import Version
 
 TF1 = "import tensorflow as tf\ntf.placeholder(1)\n"
@@ -31,21 +29,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def look(folder: Path, forced: Version | None = None) -> Program:
-    return look_at(str(folder / "main.py"), "", (str(folder),), forced)
-
-
-def test_installed_packages_are_nobodys(tmp_path: Path) -> None:
-    root = (os.path.abspath(os.sep),)
-    assert is_own(str(tmp_path / "a" / "b.py"), (str(tmp_path),))
-    assert not is_own(str(tmp_path / "a.py"), (str(tmp_path / "elsewhere"),))
-    assert not is_own(str(tmp_path / "venv/lib/python3/site-packages/x.py"), (str(tmp_path),))
-    assert not is_own(str(tmp_path / "dist-packages/x.py"), (str(tmp_path),))
-    assert not is_own(os.path.join(sysconfig.get_paths()["stdlib"], "json/__init__.py"), root)
-    assert not is_own(lightwell.__file__, root)
-
-
-def test_a_sibling_folder_with_the_same_beginning_is_not_below(tmp_path: Path) -> None:
-    assert not is_own(str(tmp_path / "project2" / "x.py"), (str(tmp_path / "project"),))
+    return look_at(str(folder / "main.py"), "", places_of(str(folder)), forced)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +90,7 @@ def test_force_beats_every_source(folder: Path) -> None:
 def test_the_source_behind_a_module_is_found_without_importing(folder: Path) -> None:
     files = {"pkg/__init__.py": "raise SystemExit", "pkg/train.py": "", "pkg/tool/__init__.py": ""}
     write(folder, {**files, "pkg/tool/__main__.py": "", "plain/run.py": ""})
-    own = (str(folder),)
+    own = places_of(str(folder))
     assert main_source_of("pkg.train", own) == (str(folder / "pkg/train.py"), "pkg")
     assert main_source_of("pkg.tool", own) == (str(folder / "pkg/tool/__main__.py"), "pkg.tool")
     assert main_source_of("plain.run", own) == (str(folder / "plain/run.py"), "plain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -68,6 +69,9 @@ def test_a_module_sees_what_python_would_show_it(tmp_path: Path) -> None:
         assert json.loads(out) == expected
 
 
+INTERRUPTED = "line 2, in <module>\n    raise KeyboardInterrupt\nKeyboardInterrupt\n"
+
+
 @pytest.mark.parametrize(
     ("source", "code", "printed"),
     [
@@ -75,7 +79,8 @@ def test_a_module_sees_what_python_would_show_it(tmp_path: Path) -> None:
         ("import sys; sys.exit(7)", 7, ""),
         ("import sys; sys.exit()", 0, ""),
         ("raise SystemExit('no data')", 1, "no data\n"),
-        ("raise KeyboardInterrupt", 130, "KeyboardInterrupt"),
+        # As Python does: the process ends by the signal, after its traceback and what was left to do at exit.
+        ("import atexit; atexit.register(print, flush=True)\nraise KeyboardInterrupt", -signal.SIGINT, INTERRUPTED),
         ("import sys\nsys.excepthook = lambda *a: print('mine', file=sys.stderr)\n1/0", 1, "mine\n"),
         ("import atexit, sys\natexit.register(print, 'bye', file=sys.stderr)", 0, "bye\n"),
     ],
@@ -181,6 +186,35 @@ def test_each_module_gets_the_tensorflow_it_means(tmp_path: Path) -> None:
     line = MIXED["main.py"].splitlines().index("tf.contrib.layers.layer_norm") + 1
     assert f"line {line}, in <module>\n    tf.contrib.layers.layer_norm" in trace
     assert "AttributeError: tf.contrib.layers.layer_norm is gone" in trace
+
+
+REPOSITORY = {
+    "repo/official/mnist/mnist.py": """
+import sys
+sys.path.append(sys.argv[1])
+import tensorflow as tf
+import official.utils.flags, official.utils.net, added, library, json
+print(json.dumps({m.__name__: m.tf.__name__ for m in (sys.modules["__main__"], official.utils.flags,
+                                                     official.utils.net, added, library)}))
+""",
+    "repo/official/utils/flags.py": "import tensorflow as tf\n",
+    "repo/official/utils/net.py": "from official.utils import flags\nimport tensorflow as tf\nx = tf.AUTO_REUSE\n",
+    "added/added.py": "import tensorflow as tf\n",
+    "target/library/__init__.py": "import tensorflow as tf\n",
+    "target/library-1.0.dist-info/RECORD": "library/__init__.py,,\n",
+    "cwd/readme": "",
+}
+
+
+def test_modules_of_a_repository_on_the_path_are_the_programs_own(tmp_path: Path) -> None:
+    write(tmp_path, REPOSITORY)
+    search = os.pathsep.join([str(tmp_path / "repo"), str(tmp_path / "target")])
+    command = [str(tmp_path / "repo/official/mnist/mnist.py"), str(tmp_path / "added")]
+    meant = dict.fromkeys(["__main__", "official.utils.flags", "official.utils.net", "added"], "lightwell.tf1")
+    for options in ([], ["--tf1"]):
+        code, out, err = run(*options, *command, cwd=tmp_path / "cwd", path=search)
+        assert json.loads(out or "{}") == {**meant, "library": "tensorflow"}, err
+        assert code == 0
 
 
 def test_forced_tf2_means_the_real_tensorflow(tmp_path: Path) -> None:

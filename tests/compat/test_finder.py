@@ -65,6 +65,7 @@ SPELLINGS: dict[str, Any] = {
     ),
     "from tensorflow.python.estimator.estimator import WarmStartSettings as found": V1.WarmStartSettings,
     "from tensorflow.python.estimator.export.export_output import PredictOutput as found": V1.export.PredictOutput,
+    "from tensorflow_estimator.python.estimator.exporter import Exporter as found": V1.Exporter,
     "from tensorflow.python.estimator import gc, util; found = gc.Path._fields": ("path", "export_version"),
     "from tensorflow.python.estimator.canned import metric_keys; found = metric_keys.MetricKeys.AUC": "auc",
     "from tensorflow.keras.layers import DenseFeatures as found": lightwell.feature_columns.DenseFeatures,
@@ -92,15 +93,16 @@ def test_a_page_keeps_its_own_spec_under_every_spelling() -> None:
 
 REFUSED = {
     "from tensorflow.estimator import BoostedTreesClassifier": (
-        "lightwell.estimator.BoostedTreesClassifier does not exist in Lightwell. Boosted trees left TensorFlow"
+        "tf.estimator.BoostedTreesClassifier does not exist in Lightwell. Boosted trees left TensorFlow"
     ),
     "from tensorflow.compat.v1.estimator.tpu.experimental import EmbeddingConfigSpec": "does not exist in Lightwell",
     "from tensorflow_estimator.python.estimator.canned.head import _regression_head": (
         "tensorflow_estimator.python.estimator.canned.head._regression_head does not exist in Lightwell. The heads of "
     ),
-    "from tensorflow.python.estimator.training import _TrainingExecutor": "Call train_and_evaluate",
+    "from tensorflow.python.estimator.training import _TrainingExecutor": "Call estimator.train and estimator.evaluate",
     "from tensorflow_estimator.python.estimator import nothing_like_it": "has no attribute 'nothing_like_it'",
     "from tensorflow_estimator.python.estimator.estimator import Estimater": "Nearest names: Estimator",
+    "from tensorflow_estimator.python.estimator.training import TrainSpecs": "has no attribute 'TrainSpecs'.",
     "import tensorflow_estimator.python.estimator.canned.timeseries": (
         "tensorflow_estimator.python.estimator.canned.timeseries is a private module of the removed package "
         "tensorflow_estimator, and Lightwell has none of that name. Use the public names"

@@ -148,7 +148,7 @@ def test_a_broken_wheel_beside_us_does_not_matter() -> None:
         importlib.import_module("tensorflow_estimator")
 
 
-def test_a_wheel_that_was_imported_comes_back_as_the_same_object(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_that_was_imported_comes_back_as_the_same_object(wheel: Path) -> None:
     (wheel / "__init__.py").write_text("")
     (wheel / "python.py").write_text("")
     theirs = importlib.import_module("tensorflow_estimator.python")
@@ -157,4 +157,4 @@ def test_a_wheel_that_was_imported_comes_back_as_the_same_object(wheel: Path, mo
     assert sys.modules["tensorflow_estimator.python"] is theirs
     assert sys.modules["tensorflow_estimator"].python is theirs
     for name in ("tensorflow_estimator", "tensorflow_estimator.python"):
-        monkeypatch.delitem(sys.modules, name)
+        del sys.modules[name]

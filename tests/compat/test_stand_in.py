@@ -42,7 +42,7 @@ def test_an_estimator_may_be_combined_with_one() -> None:
     class Mine(v2.Estimator, v1.tpu.TPUEstimator):
         """As adanet does."""
 
-    with pytest.raises(AttributeError, match=r"Mine derives from tf\.compat\.v1\.estimator\.tpu\.TPUEstimator, which"):
+    with pytest.raises(AttributeError, match=r"Mine derives from tf\.estimator\.tpu\.TPUEstimator, which"):
         Mine(lambda features: None)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,3 +119,82 @@ def test_a_cadence_in_seconds_waits_for_the_clock() -> None:
     assert adapted.next_look(0) >= NEVER
     assert 50 < adapted.next_look_seconds() <= 60
     assert scheduled(T.StopAtStepHook(last_step=3), LOSS).next_look_seconds() == math.inf
+
+
+_TRAINING = """
+import json, logging, sys
+sys.path.insert(0, sys.argv[1])
+from tests.renamed import rename
+rename("tensorflow.python.training.basic_session_run_hooks", **json.loads(sys.argv[3]))
+import numpy as np, tensorflow as tf
+import lightwell as lw
+T = tf.compat.v1.train
+lines, heard = [], []
+tf.get_logger().addFilter(lambda record: lines.append(record.getMessage()))
+tf.get_logger().setLevel("INFO")
+
+def model_fn(features, mode):
+    with tf.name_scope("the"):
+        mean = tf.reduce_mean(tf.compat.v1.get_variable("w", [3]) - features, name="mean")
+    loss = tf.square(mean)
+    step = T.GradientDescentOptimizer(0.1).minimize(loss, T.get_global_step())
+    return lw.EstimatorSpec(mode, mean, loss, step)
+
+class Listener(T.CheckpointSaverListener):
+    def after_save(self, session, step):
+        heard.append(int(step))
+
+config = lw.RunConfig(tf_random_seed=1, save_summary_steps=None, log_step_count_steps=None)
+est = lw.Estimator(model_fn, sys.argv[2], config)
+hooks = [T.LoggingTensorHook({"mean": "the/mean:0"}, every_n_iter=4, formatter=lambda held: f"mean {held['mean']:.6f}"),
+         T.StopAtStepHook(last_step=11), T.CheckpointSaverHook(sys.argv[2], save_steps=5)]
+data = lambda: tf.data.Dataset.from_tensors(np.float32([1, 2, 3])).repeat()
+est.train(data, steps=20, hooks=hooks, saving_listeners=[Listener()])
+again = T.LoggingTensorHook(["the/mean:0"], every_n_iter=2, formatter=lambda held: "mean")
+est.train(data, max_steps=14, hooks=[again])
+print(json.dumps({
+    "logged": [line for line in lines if line.startswith("mean")], "heard": heard,
+    "saved": est.get_variable_value("w").tolist(),
+    "step": int(est.get_variable_value("global_step")), "version": tf.__version__,
+    "told": [line for line in lines if "which Lightwell leans on" in line],
+}))
+"""
+
+
+def test_a_tensorflow_that_keeps_its_counts_elsewhere_has_its_hooks_called_on_every_step(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    renamed = {"_iter_count": "_runs", "_last_step": "_final_step", "_listeners": "_heirs"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", _TRAINING, str(root), str(tmp_path / str(number)), json.dumps(names)],
+            env={**os.environ, "PYTHONPATH": str(root / "src"), "TF_CPP_MIN_LOG_LEVEL": "3"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number, names in enumerate(({}, renamed))
+    ]
+    printed = [process.communicate() for process in running]
+    today, tomorrow = (json.loads(out.splitlines()[-1] if out else err) for out, err in printed)
+    assert today["told"] == []
+    assert len(today["logged"]) == 3 + 2
+    assert (today["step"], today["heard"]) == (14, [0, 5, 10, 11])
+    for same in ("logged", "saved", "step"):
+        assert tomorrow[same] == today[same], same
+    assert tomorrow["heard"] == []
+    start = f"TensorFlow {today['version']} has no "
+    assert tomorrow["told"] == [
+        f"{start}CheckpointSaverHook._listeners, which Lightwell leans on. The saving_listeners of train() are not "
+        "called: pass them to the CheckpointSaverHook of yours.",
+        f"{start}LoggingTensorHook._iter_count, which Lightwell leans on. A LoggingTensorHook is called on every step, "
+        "and steps are not fused beside it.",
+        f"{start}StopAtStepHook._last_step, which Lightwell leans on. A StopAtStepHook is called on every step, and "
+        "steps are not fused beside it.",
+    ]
+
+
+def test_a_timer_of_another_kind_is_asked_at_every_step() -> None:
+    hook = T.LoggingTensorHook(["loss:0"], at_end=True)
+    assert scheduled(hook, LOSS).next_look(3) >= NEVER
+    hook._timer = type("Timer", (), {"should_trigger_for_step": lambda self, step: step % 7 == 0})()
+    assert scheduled(hook, LOSS).next_look(3) == 4

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import pytest
 import tensorflow
 
 import lightwell.rnn_cell
 from lightwell import tf1 as tf
-from lightwell.tf1 import contrib
 
 
 def test_what_lives_on_is_the_living_thing() -> None:
@@ -24,25 +20,33 @@ def test_what_lives_on_is_the_living_thing() -> None:
 
 
 def test_a_name_that_is_gone_fails_where_it_is_used() -> None:
-    layers = tf.contrib.layers
+    layers, slim, solvers = tf.contrib.layers, tf.contrib.slim, tf.contrib.solvers
     with pytest.raises(AttributeError, match=r"tf\.contrib\.layers\.layer_norm is gone: .*LayerNormalization"):
         layers.layer_norm(1)
-    with pytest.raises(AttributeError, match=r"tf\.contrib\.slim is gone: .* tf_slim"):
-        _ = tf.contrib.slim
+    with pytest.raises(AttributeError, match=r"tf\.contrib\.slim\.conv2d is gone: .* tf_slim"):
+        _ = slim.conv2d
     with pytest.raises(AttributeError, match=r"Nothing under tf\.contrib\.solvers has a successor"):
-        _ = tf.contrib.solvers
+        _ = solvers.lanczos
+    assert not hasattr(slim, "conv2d")
+    with pytest.raises(AttributeError, match=r"tf\.contrib\.nothing_like_it is gone"):
+        _ = tf.contrib.nothing_like_it
+
+
+def test_what_became_a_missing_part_of_the_estimator_says_so() -> None:
+    with pytest.raises(
+        AttributeError, match=r"tf\.contrib\.estimator\.add_metrics is gone: .*, and tf\.estimator\.add_me"
+    ):
+        _ = tf.contrib.estimator.add_metrics
+    assert tf.contrib.tpu.TPUEstimator is tf.estimator.tpu.TPUEstimator
+    assert dir(tf.contrib.tpu) == ["CrossShardOptimizer", "bfloat16_scope"]
 
 
 def test_from_import_keeps_the_hint() -> None:
     with pytest.raises(ImportError, match="tf_slim"):
-        exec("from lightwell.tf1.contrib import slim", {})
+        exec("from lightwell.tf1.contrib.slim import conv2d", {"__builtins__": {"__import__": _slim}})
+    with pytest.raises(ImportError, match=r"tf\.contrib\.estimator\.add_metrics is gone"):
+        exec("from x import add_metrics", {"__builtins__": {"__import__": lambda *given: tf.contrib.estimator}})
 
 
-def test_a_package_that_carries_a_namespace_on_is_used_where_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    slim = ModuleType("tf_slim")
-    slim.__spec__ = sys.__spec__
-    monkeypatch.setitem(sys.modules, "tf_slim", slim)
-    try:
-        assert tf.contrib.slim is slim
-    finally:
-        vars(contrib).pop("slim", None)
+def _slim(*given: object) -> object:
+    return tf.contrib.slim

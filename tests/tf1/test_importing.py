@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 _SCENE = """
+import types
 import tensorflow
 from lightwell import tf1
 from lightwell.tf1.importing import import_tensorflow as load
@@ -34,7 +35,41 @@ def refused(name, text):
     else:
         raise AssertionError(name)
 
-refused("tensorflow.contrib.slim", "tf_slim")
+refused("tensorflow.contrib.nothing_like_it", "tf.contrib.nothing_like_it is gone")
+
+# Programs import more of contrib than they use.
+def gone(call, text):
+    try:
+        call()
+    except AttributeError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(text)
+
+load("tensorflow.contrib.crf")
+gone(lambda: tf1.contrib.crf.viterbi_decode, "tf.contrib.crf.viterbi_decode is gone")
+sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column"))
+gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
+gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")
+assert tf1.contrib.layers.python.layers.utils is sources.utils and not hasattr(sources, "never_imported")
+helper = load("tensorflow.contrib.seq2seq.python.ops.helper", ("Helper",))
+gone(lambda: types.new_class("Mine", (helper.Helper,)), "ops.helper.Helper is gone")
+cell = load("tensorflow.contrib.rnn.python.ops.core_rnn_cell", ("LSTMCell",))
+assert cell.LSTMCell is tf1.nn.rnn_cell.LSTMCell
+
+# tf_slim carries three namespaces on, its modules too.
+load("tensorflow.contrib.slim.nets")
+assert tf1.contrib.slim.nets.__name__ == "tf_slim.nets" and tf1.contrib.slim.conv2d() == "slim conv2d"
+assert load("tensorflow.contrib.slim", ("nets",)).nets is tf1.contrib.slim.nets
+assert load("tensorflow.contrib.slim.nets", ("vgg",)).vgg.vgg_16() == "slim vgg"
+assert load("tensorflow.contrib.slim.python.slim.nets", ("vgg",)).vgg is tf1.contrib.slim.nets.vgg
+assert load("tensorflow.contrib.slim.python.slim.nets.vgg", ("vgg_16",)).vgg_16() == "slim vgg"
+assert load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scope() == "slim scope"
+assert tf1.contrib.layers.layer_norm() == "slim norm"
+assert load("tensorflow.contrib.layers.python.layers.layers", ("layer_norm",)).layer_norm() == "slim norm"
+assert tf1.contrib.framework.nest is tensorflow.nest
+assert "conv2d" in dir(tf1.contrib.slim) and "conv2d" in tf1.contrib.slim.__all__
+gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
 refused("tensorflow.examples.tutorials.mnist", "tf.keras.datasets.mnist.load_data()")
 refused("tensorflow.nothing_like_it", "No module named 'tensorflow.nothing_like_it'")
 refused("tensorflow.python.nothing", "No module named 'tensorflow.python.nothing'")
@@ -56,11 +91,23 @@ print("fine")
 """
 
 
-def test_imports_and_behavior_of_a_tensorflow_1_program() -> None:
+_SLIM = {
+    "__init__.py": "def conv2d(): return 'slim conv2d'\ndef arg_scope(): return 'slim scope'\n",
+    "layers/__init__.py": "from tf_slim.layers.layers import layer_norm\n",
+    "layers/layers.py": "def layer_norm(): return 'slim norm'\n",
+    "nets/__init__.py": "",
+    "nets/vgg.py": "def vgg_16(): return 'slim vgg'\n",
+}
+
+
+def test_imports_and_behavior_of_a_tensorflow_1_program(tmp_path: Path) -> None:
     source = Path(__file__).parents[2] / "src"
+    for name, text in _SLIM.items():
+        (tmp_path / "tf_slim" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tf_slim" / name).write_text(text)
     done = subprocess.run(
         [sys.executable, "-c", _SCENE],
-        env={**os.environ, "PYTHONPATH": str(source), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(tmp_path)]), "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
         text=True,
         check=False,

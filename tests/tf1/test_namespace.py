@@ -101,7 +101,7 @@ def test_submodules_can_be_imported_from_it() -> None:
 
 def test_a_wrong_name_gets_the_nearest_ones() -> None:
     with pytest.raises(
-        AttributeError, match=r"TensorFlow 1\.15\) has no attribute 'plcaeholder'\. Nearest names: placeh"
+        AttributeError, match=r"module 'tensorflow' has no attribute 'plcaeholder' .* Nearest names: placeh"
     ):
         _ = tf.plcaeholder
     with pytest.raises(ImportError, match="Nearest names: placeholder"):

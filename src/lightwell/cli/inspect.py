@@ -12,6 +12,8 @@ import os
 import sys
 from typing import Any
 
+from lightwell.cli.output import complain, show
+
 _EPILOG = """\
 A PATH is a name of the model: weights/dense/kernel, layers/dense, a glob such as weights/*/kernel, or a bare name
 (dense, dense/kernel). Each is shown in detail, weights with their history over the checkpoints. MODEL_DIR may also be
@@ -30,9 +32,9 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model_dir", metavar="MODEL_DIR", help="a directory with checkpoints, or one checkpoint")
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="what to show in detail")
+    parser.add_argument("paths", metavar="PATH", nargs="*", default=[], help="what to show in detail")
     parser.add_argument("--json", action="store_true", help="print plain data instead of tables")
-    parser.set_defaults(call=_call)
+    parser.set_defaults(call=_call, parser=parser)
 
 
 def _call(arguments: argparse.Namespace) -> int:
@@ -48,13 +50,10 @@ def _call(arguments: argparse.Namespace) -> int:
         details = [model.detail(path) for path in model.select(arguments.paths)]
         if arguments.json:
             data = {"paths": [detail.to_dict() for detail in details]} if arguments.paths else model.to_dict()
-            print(json.dumps(data, indent=1, allow_nan=False))
+            text = json.dumps(data, indent=1, allow_nan=False)
         else:
-            print("\n\n".join(map(shown_in_detail, details)) if arguments.paths else shown(model))
+            text = "\n\n".join(map(shown_in_detail, details)) if arguments.paths else shown(model)
     except LightwellError as error:
-        print(f"lightwell inspect: {error}", file=sys.stderr)
+        complain(str(error), "inspect")
         return 2
-    except BrokenPipeError:  # the reader, `head` for one, has seen enough
-        sys.stderr.close()
-        return 0
-    return 0
+    return show(text, "inspect")

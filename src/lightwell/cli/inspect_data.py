@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.index import checked_path, neighbours_with_checkpoints, newest_usable, step_of
-from lightwell.checkpoints.reader import open_checkpoint, variable_value
+from lightwell.cli.inspect_checkpoint import Stored
 from lightwell.errors import ModelDirError, PathError
 from lightwell.sight.catalogue import SECTIONS, section_of
 from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables
@@ -23,7 +24,7 @@ from lightwell.sight.kept_description import read_description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.on_disk import Kept, OnDisk
 from lightwell.sight.optimizer_state import split_names
-from lightwell.sight.reductions import Stats, holds_numbers, stats_of
+from lightwell.sight.reductions import Stats
 from lightwell.sight.sections.base import Section
 from lightwell.sight.sections.layers import LAYERS
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
@@ -112,13 +113,13 @@ class Model:
     @functools.cached_property
     def names(self) -> tuple[list[str], list[str]]:
         """The names of weights and of optimizer state in the checkpoint."""
-        if self.checkpoint is None:
+        if self._stored is None:
             return [weight.name for weight in self.description.weights], []
-        return split_names(open_checkpoint(self.checkpoint).get_variable_to_shape_map())
+        return split_names(self._stored.shapes)
 
     def weights(self) -> list[Weight]:
         """All weights with their statistics."""
-        return [] if self.checkpoint is None else [self._weight(name) for name in self.names[0]]
+        return [] if self._stored is None else [self._weight(self._stored, name) for name in self.names[0]]
 
     @functools.cached_property
     def kept(self) -> dict[Section, dict[str, Kept]]:
@@ -167,34 +168,36 @@ class Model:
                 return [one.path for one in found]
         known = self.paths()
         close = nearest_paths(word, known, globs=True)
-        told = f"Did you mean {', '.join(close)}?" if close else f"It has {', '.join(known[:10])} …"
+        told = (
+            f"Did you mean {', '.join(close)}?"
+            if close
+            else f"It has {', '.join(known[:10])}{' …' if len(known) > 10 else '.'}"
+        )
         raise PathError(f"{word!r} names nothing in {self.directory}. {told}")
 
     def _detail(self, path: str, layer: LayerInfo | None, value: ValueInfo | None, names: list[str]) -> Detail:
-        there = [name for name in names if name in {*self.names[0], *self.names[1]}] if self.checkpoint else []
+        if self._stored is None:
+            return Detail(path, layer, value, (), {})
+        there = [name for name in names if name in self._stored.shapes]
         history = {name: self._history(name) for name in there}
-        return Detail(path, layer, value, tuple(map(self._weight, there)), history)
+        return Detail(path, layer, value, tuple(self._weight(self._stored, name) for name in there), history)
 
-    def _weight(self, name: str) -> Weight:
-        reader = open_checkpoint(self.checkpoint or "")
-        dtype = reader.get_variable_to_dtype_map()[name]
+    @functools.cached_property
+    def _stored(self) -> Stored | None:
+        return None if self.checkpoint is None else Stored(self.checkpoint)
+
+    def _weight(self, stored: Stored, name: str) -> Weight:
         is_known = self.description.mode != ""  # names in a checkpoint alone do not tell what is trained
         trainable = {weight.name: weight.trainable for weight in self.description.weights if is_known}
-        shape = tuple(reader.get_variable_to_shape_map()[name])
-        stats = self._stats(self.checkpoint or "", name)
-        return Weight(name, shape, dtype.name, trainable.get(name), stats)
+        return Weight(name, stored.shapes[name], stored.dtypes[name].name, trainable.get(name), stored.stats(name))
 
     def _history(self, name: str) -> tuple[tuple[int | None, Stats], ...]:
         points = []
         for checkpoint in self.checkpoints:
-            if open_checkpoint(checkpoint.path).has_tensor(name):
-                stats = self._stats(checkpoint.path, name)
-                points += [] if stats is None else [(checkpoint.step, stats)]
+            stored = Stored(checkpoint.path)
+            stats = stored.stats(name) if name in stored.shapes else None
+            points += [] if stats is None else [(checkpoint.step, stats)]
         return tuple(points)
-
-    def _stats(self, checkpoint: str, name: str) -> Stats | None:
-        value = variable_value(checkpoint, name)
-        return stats_of(value) if value.dtype != object and holds_numbers(value) else None
 
 
 def open_model(given: str) -> Model:
@@ -206,20 +209,29 @@ def open_model(given: str) -> Model:
     """
     directory, checkpoint = given, None
     if not tf.io.gfile.isdir(given):
-        if not tf.io.gfile.isdir(os.path.dirname(given) or ".") or step_of(given) is None:
-            raise _no_model(given, "is no directory")
-        directory, checkpoint = os.path.dirname(given) or ".", checked_path(given)
+        directory, checkpoint = os.path.dirname(given) or ".", _without_ending(given)
+        if not tf.io.gfile.isdir(directory):
+            raise _no_model(given, "does not exist")
+        if not tf.io.gfile.exists(f"{checkpoint}.index") and step_of(given) is None:
+            raise _no_model(given, "is neither a directory nor a checkpoint")
+        checkpoint = checked_path(checkpoint, "the checkpoint")
     newest = newest_usable(directory)
     kept = read_description(directory)
-    if newest is None and kept is None:
+    found = _checkpoints(directory, newest)
+    # Checkpoints are often copied without the state file that names the newest.
+    checkpoint = checkpoint or newest or (found[-1].path if found else None)
+    if checkpoint is None and kept is None:
         raise _no_model(given, "holds no checkpoint")
-    checkpoint = checkpoint or newest
-    return Model(directory, kept or _described(checkpoint or ""), checkpoint, _checkpoints(directory, newest))
+    return Model(directory, kept or _described(checkpoint or ""), checkpoint, found)
+
+
+def _without_ending(file: str) -> str:
+    return re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", file)
 
 
 def _described(checkpoint: str) -> Description:
-    reader = open_checkpoint(checkpoint)
-    return from_variables(reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map())
+    stored = Stored(checkpoint)
+    return from_variables(stored.shapes, stored.dtypes)
 
 
 def _checkpoints(directory: str, newest: str | None) -> tuple[CheckpointInfo, ...]:
@@ -237,7 +249,7 @@ def _checkpoints(directory: str, newest: str | None) -> tuple[CheckpointInfo, ..
 def _no_model(given: str, problem: str) -> ModelDirError:
     near = neighbours_with_checkpoints(given)
     told = f"Directories nearby that have checkpoints: {', '.join(near)}." if near else "No directory nearby has any."
-    return ModelDirError(f"{given} {problem}; expected a model_dir that was trained. {told}")
+    return ModelDirError(f"{given} {problem}; expected the model_dir of a training, or a checkpoint in one. {told}")
 
 
 def _plain(value: Any) -> Any:

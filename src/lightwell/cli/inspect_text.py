@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from lightwell.cli.inspect_data import CheckpointInfo, Detail, Model, Weight
+from lightwell.cli.output import visible
 from lightwell.sight.describe import UNKNOWN_KIND, LayerInfo
 from lightwell.sight.reductions import Stats
 from lightwell.sight.show import WIDTH, columns, output_of, shape_of, shape_text
@@ -15,21 +16,26 @@ from lightwell.sight.show import WIDTH, columns, output_of, shape_of, shape_text
 _MOST_POINTS = 20
 _MOST_BARS = 60
 _SHORTEST_NAME = 12
+_GUESSED = "There is no description.json, so layers are guessed from the names of variables."
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 def shown(model: Model) -> str:
     """The whole model: layers, weights with statistics, checkpoints."""
-    parts = [str(model.description)]
-    weights = model.weights()
+    parts = [str(visible(model.description))]
+    if model.description.layers and all(layer.kind == UNKNOWN_KIND for layer in model.description.layers):
+        parts[0] += f"\n{_GUESSED}"
+    weights = visible(model.weights())
     if weights:
         parts.append(_weights(weights))
-    parts.append(_checkpoints(model.checkpoints) if model.checkpoints else "No checkpoint has been written yet.")
+    found = visible(model.checkpoints)
+    parts.append(_checkpoints(found) if found else "No checkpoint has been written yet.")
     return "\n\n".join(parts)
 
 
 def shown_in_detail(detail: Detail) -> str:
     """One path: what it is, and how its weights changed."""
+    detail = visible(detail)
     lines = [f"{detail.path}{_belongs_to(detail)}"]
     if detail.value is not None:
         lines.append(f"  {detail.value.kind}, {shape_of(detail.value)}")
@@ -127,7 +133,8 @@ def _weights(weights: Sequence[Weight]) -> str:
     for weight in weights:
         s = weight.stats
         told = ("",) * 5 if s is None else (*map(number, (s.mean, s.std, s.min, s.max)), f"{s.zeros:.1%}")
-        rows.append((shape_text(weight.shape), *told))
+        shape = shape_text(weight.shape)
+        rows.append((shape if s is not None else f"{shape} {weight.dtype}", *told))
     return _ruled(["weight", *(weight.name for weight in weights)], rows, right=range(6))
 
 

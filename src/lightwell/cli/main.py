@@ -16,6 +16,14 @@ import lightwell
 from lightwell.cli.arguments import split_run_arguments
 
 COMMANDS = ("lightwell.cli.inspect", "lightwell.cli.run")
+_EPILOG = """\
+examples:
+  lightwell run train.py --steps 1000         run an old program as it is
+  lightwell inspect runs/mnist                layers, weights and checkpoints of its model_dir
+  lightwell inspect runs/mnist layers/dense   one layer, and how its weights changed
+
+lightwell <command> --help tells more.
+"""
 _BUILDS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm", "tf-nightly")
 
 
@@ -27,22 +35,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[:1] == ["run"]:
         own, program = split_run_arguments(words[1:])
         words = ["run", *own]
-    arguments = parser.parse_args(words)
+    arguments, unknown = parser.parse_known_args(words)
+    if unknown:
+        hint = "; what is meant for the program goes after it" if words[0] == "run" else ""
+        arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     if arguments.call is None:
         parser.print_help()
         return 0
     arguments.program = program
-    code: int = arguments.call(arguments)
+    try:
+        code: int = arguments.call(arguments)
+    except KeyboardInterrupt:
+        # Left to Python, which ends the process by the signal, as a shell expects of a command; all has been said.
+        sys.excepthook = _say_nothing
+        raise
     return code
+
+
+def _say_nothing(*error: object) -> None:
+    """Takes the place of `sys.excepthook`."""
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command."""
     parser = argparse.ArgumentParser(
-        prog="lightwell", description="The Estimator, alive on today's TensorFlow, with daylight in the middle."
+        prog="lightwell",
+        description="The Estimator, alive on today's TensorFlow, with daylight in the middle.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=version_text())
-    parser.set_defaults(call=None)
+    parser.set_defaults(call=None, parser=parser)
     commands = parser.add_subparsers(title="commands", metavar="<command>")
     for module_name in COMMANDS:
         importlib.import_module(module_name).add_parser(commands)

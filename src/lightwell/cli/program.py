@@ -1,6 +1,6 @@
-"""Which files are the program's own, and which TensorFlow each of them means.
+"""Which TensorFlow each of a program's own files means.
 
-Takes the program's folders and its main source; gives a `Program` that answers `version_of(file)`. Reads sources,
+Takes the program's places and its main source; gives a `Program` that answers `version_of(file)`. Reads sources,
 runs nothing. A program is a TensorFlow 1 program as soon as one of the modules it can be seen to import is spelled so;
 neutral modules mean what the program means, and a module spelled for TensorFlow 2 keeps today's.
 """
@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import lightwell
+from lightwell.cli.places import Places
 from lightwell.cli.sources import sources_along
 from lightwell.tf1.spelling import Version, read_spelling
-
-_INSTALLED = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True)
@@ -26,18 +22,18 @@ class Program:
     """The program that is being run.
 
     Attributes:
-        folders: what is below them is the program's own, unless it is an installed package.
+        places: which files are its own.
         version: what its neutral modules mean.
         forced: whether `version` was given on the command line and holds for all its modules.
     """
 
-    folders: tuple[str, ...]
+    places: Places
     version: Version
     forced: bool = False
 
     def owns(self, file: str) -> bool:
         """Whether a source file belongs to the program."""
-        return is_own(file, self.folders)
+        return self.places.owns(file)
 
     def version_of(self, file: str) -> Version:
         """Which TensorFlow a source file of the program means."""
@@ -47,40 +43,29 @@ class Program:
         return self.version if own is Version.NEUTRAL else own
 
 
-def look_at(main_file: str, package: str, folders: tuple[str, ...], forced: Version | None) -> Program:
+def look_at(main_file: str, package: str, places: Places, forced: Version | None) -> Program:
     """Decide which TensorFlow the program means.
 
     Args:
         main_file: the source that is run.
         package: name of the package that `main_file` belongs to, for its relative imports; empty for a script.
-        folders: the program's folders.
+        places: which files are the program's own.
         forced: the answer, when the command line gave it.
     """
     if forced is not None:
-        return Program(folders, forced, forced=True)
-    versions = (_version_in(file) for file in _reachable(main_file, package, folders))
+        return Program(places, forced, forced=True)
+    versions = (_version_in(file) for file in _reachable(main_file, package, places))
     spelled_tf1 = any(version is Version.TF1 for version in versions)
-    return Program(folders, Version.TF1 if spelled_tf1 else Version.TF2)
+    return Program(places, Version.TF1 if spelled_tf1 else Version.TF2)
 
 
-def main_source_of(module: str, folders: tuple[str, ...]) -> tuple[str, str] | None:
+def main_source_of(module: str, places: Places) -> tuple[str, str] | None:
     """File and package of the source that `python -m module` would run, if it is the program's own."""
     found = {source.name: source for source in (*sources_along(module), *sources_along(f"{module}.__main__"))}
     source = found.get(f"{module}.__main__") or found.get(module)
-    if source is None or not is_own(source.file, folders):
+    if source is None or not places.owns(source.file):
         return None
     return source.file, source.package
-
-
-def is_own(file: str, folders: tuple[str, ...]) -> bool:
-    """Whether `file` is below one of the folders and not part of an installation."""
-    path = os.path.realpath(file)
-    if not any(_is_below(path, folder) for folder in folders):
-        return False
-    installed = (*_installation(), os.path.dirname(lightwell.__file__))
-    return not any(_is_below(path, os.path.realpath(folder)) for folder in installed) and not any(
-        part in _INSTALLED for part in path.split(os.sep)
-    )
 
 
 @functools.cache
@@ -89,16 +74,7 @@ def _version_in(file: str) -> Version:
         return read_spelling(source.read()).version
 
 
-@functools.cache
-def _installation() -> tuple[str, ...]:
-    return tuple(sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(os.path.join(os.path.realpath(folder), ""))
-
-
-def _reachable(main_file: str, package: str, folders: tuple[str, ...]) -> Iterator[str]:
+def _reachable(main_file: str, package: str, places: Places) -> Iterator[str]:
     """The main source and every own module that import statements lead to, each once, main first."""
     waiting, seen = [(main_file, package)], {main_file}
     while waiting:
@@ -106,7 +82,7 @@ def _reachable(main_file: str, package: str, folders: tuple[str, ...]) -> Iterat
         yield file
         for name in _imports(file, parent):
             for source in sources_along(name):
-                if source.file not in seen and is_own(source.file, folders):
+                if source.file not in seen and places.owns(source.file):
                     seen.add(source.file)
                     waiting.append((source.file, source.package))
 

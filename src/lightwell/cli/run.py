@@ -12,8 +12,12 @@ from lightwell.cli.runner import Request, run
 from lightwell.tf1.spelling import Version
 
 _EPILOG = """\
-The program is run as `python` would run it: sys.argv, __name__, sys.path[0] and the exit code are the same. Which
-TensorFlow its own modules mean is read from their source; installed packages always get the real one.
+The program is run as `python` would run it: sys.argv, __name__, sys.path[0] and the exit code are the same. Options of
+lightwell go before the script, those of the program after it.
+
+Without --tf1 or --tf2, the sources tell which TensorFlow is meant: a program that uses a name which only TensorFlow 1
+had (tf.placeholder, tf.layers, tf.contrib) is one of TensorFlow 1. That holds for the program's own modules, which are
+those below the script's folder, the current directory and PYTHONPATH; installed packages always get today's.
 """
 
 
@@ -43,7 +47,7 @@ def add_parser(commands: Any) -> None:
         help="`import tensorflow` in the program means today's TensorFlow",
     )
     parser.add_argument("-m", dest="module", metavar="module", help="run a module, as `python -m` does")
-    parser.add_argument("script", nargs="?", help="path of the program")
+    parser.add_argument("script", nargs="?", help="the program, a Python file")
     parser.set_defaults(call=_call, parser=parser)
 
 

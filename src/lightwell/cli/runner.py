@@ -1,7 +1,7 @@
 """Runs a program as `python` would, with the doors open.
 
 Owns the process state that a run sets: `sys.argv`, `sys.path[0]`, `__main__`, the import hooks. Takes a `Request`,
-gives the exit code; `SystemExit` passes through.
+gives the exit code; `SystemExit` passes through, and so does `KeyboardInterrupt` once its traceback is shown.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 
 from lightwell.cli.own_modules import OwnModules, tf1_builtins
+from lightwell.cli.places import Places, places_of
 from lightwell.cli.program import Program, look_at, main_source_of
 from lightwell.cli.tracebacks import hide_doors
 from lightwell.compat.install import install
 from lightwell.tf1.spelling import Version
-
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -71,17 +70,18 @@ def _prepare_script(request: Request) -> tuple[Program, _Main]:
     except OSError as error:
         raise _CannotRun(f"can't open file {path!r}: {error.strerror}") from None
     folder = os.path.dirname(os.path.realpath(path))
-    sys.path[0] = folder
-    program = look_at(path, "", (folder, os.getcwd()), request.version)
+    places = places_of(folder, os.getcwd())
+    _put_first_on_path(folder)
+    program = look_at(path, "", places, request.version)
     _open(program)
     return program, _Main(path, compile(source, path, "exec", dont_inherit=True), spec=None, package=None)
 
 
 def _prepare_module(request: Request) -> tuple[Program, _Main]:
     name = str(request.module)
-    sys.path[0] = os.getcwd()
-    folders = (os.getcwd(),)
-    program = _look_at_module(name, folders, request.version)
+    places = places_of(os.getcwd())
+    _put_first_on_path(os.getcwd())
+    program = _look_at_module(name, places, request.version)
     _open(program)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:
@@ -95,12 +95,18 @@ def _prepare_module(request: Request) -> tuple[Program, _Main]:
     return program, _Main(spec.origin, code, spec, spec.parent)
 
 
-def _look_at_module(name: str, folders: tuple[str, ...], forced: Version | None) -> Program:
+def _put_first_on_path(folder: str) -> None:
+    """What Python puts there for a program, in place of what it put there for us; nothing under `python -P`."""
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = folder
+
+
+def _look_at_module(name: str, places: Places, forced: Version | None) -> Program:
     """Decide from the module's source, found without importing its packages."""
-    found = main_source_of(name, folders)
+    found = main_source_of(name, places)
     if found is None:
-        return Program(folders, forced or Version.TF2, forced is not None)
-    return look_at(*found, folders, forced)
+        return Program(places, forced or Version.TF2, forced is not None)
+    return look_at(*found, places, forced)
 
 
 def _find_module(name: str) -> ModuleSpec:
@@ -137,5 +143,7 @@ def _execute(main: _Main, program: Program) -> int:
     except BaseException as error:
         hide_doors(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return 1
     return 0

@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from lightwell._lazy import lazy_names
+from lightwell._lazy import is_listed, lazy_names
 from lightwell.compat.journal import Journal
 from lightwell.compat.names import Door, doors_of, is_removed, page_for
 from lightwell.compat.private import children_of, private_page
@@ -189,9 +189,12 @@ def make_private_module(name: str) -> ModuleType:
     else:
         raise ModuleNotFoundError(_no_module(name), name=name)
     module = ModuleType(name, f"Lightwell's answer to the private module {name}.")
-    targets = below if page is None else {**below, **page.targets}
+    named = {} if page is None else page.targets
     module.__getattr__, module.__dir__, module.__all__ = lazy_names(  # type: ignore[method-assign, attr-defined]
-        name, targets, absent={} if page is None else page.absent
+        name,
+        {**below, **{each: target for each, target in named.items() if is_listed(target)}},
+        absent={} if page is None else page.absent,
+        unlisted={each: target for each, target in named.items() if not is_listed(target)},
     )
     return module
 

@@ -14,4 +14,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "SidecarEvaluator": "Call estimator.evaluate in a process of its own.",
         "WideDeepModel": "Add the outputs of a linear and a deep part in model_fn.",
     },
+    label="tf.keras.experimental",
 )

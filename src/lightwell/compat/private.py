@@ -73,7 +73,7 @@ _SERVING_KEYS = ("CLASSIFY_SERVING_KEY", "DEFAULT_SERVING_KEY", "PREDICT_SERVING
 _NO_OLD_HEAD = (
     "!The heads of TensorFlow 1 are not here, only their base _Head: derive from it, or write the loss yourself."
 )
-_NO_EXECUTOR = "!Call train_and_evaluate: what it runs on each task is not open for subclassing."
+_NO_EXECUTOR = "!Call estimator.train and estimator.evaluate in turn: what a task runs is not open for subclassing."
 
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "estimator": _both_faces("Estimator")
@@ -89,9 +89,9 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "run_config": _shared("RunConfig") | {"TaskType": "lightwell.compat.small:TaskType"},
     "training": _shared("EvalSpec", "TrainSpec", "train_and_evaluate")
     | dict.fromkeys(("_TrainingExecutor", "_ContinuousEvalListener", "_EvalStatus", "_EvalResult"), _NO_EXECUTOR)
-    | {"_assert_eval_spec": "!EvalSpec checks itself when it is made."},
+    | {"_assert_eval_spec": "!The Estimator checks the arguments of evaluate itself."},
     "exporter": _shared("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
-    | {"_SavedModelExporter": "!Subclass Exporter and call estimator.export_saved_model in export()."},
+    | {"_SavedModelExporter": "!Export is not written yet: restore estimator.latest_checkpoint() and save that."},
     "gc": {
         name: f"lightwell.compat.version_folders:{name.lstrip('_')}"
         for name in (

@@ -2,24 +2,26 @@
 
 Owns the table of `tf.contrib`, which TensorFlow removed in 2.0. Where the very same thing lives on, its cell is a
 target and `tf.contrib` of `lightwell.tf1` gives it; otherwise the cell begins with `!` and says what to use. The cell
-of a whole namespace has the empty name; if it begins with `?`, the package named first stands for the namespace where
-it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell._names`.
+of a whole namespace has the empty name; if it begins with `?`, the module named first has what the other cells do not
+give, where it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell._names`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lightwell._lazy import is_listed, resolve
+
 _V1 = "lightwell.compat.v1.estimator"
 _DATA = "tensorflow:data.experimental"
 _TRAIN = "tensorflow:compat.v1.train"
-_SLIM = "!Install the package tf_slim, which carries it on."
+_IN_SLIM = "The package tf_slim carries it on, with the same variable names: pip install tf_slim."
 _ADDONS = (
     "!Its last home was the package tensorflow_addons, which is no longer maintained: copy the few lines you need."
 )
 _PROBABILITY = "!Install the package tensorflow_probability, which carries it on."
-_CANNED = "!Use the canned models of tf.estimator, or Estimator with a model_fn."
-_PLAIN = "!Use tf.compat.v1.layers"
+_PLAIN = f"!{_IN_SLIM} Or use tf.compat.v1.layers"
+_OTHER_VARIABLES = "its variables are called kernel and bias, not weights and biases."
 _RNN_CELLS = (
     "BasicLSTMCell",
     "BasicRNNCell",
@@ -41,17 +43,42 @@ _STOPPING = (
     "stop_if_no_decrease_hook",
     "stop_if_no_increase_hook",
 )
+_FORESTS = "!Install a decision forest library (ydf, xgboost, lightgbm)."
+_SMALLER_MODELS = "!Install the package tensorflow_model_optimization."
 _TPU = ("InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")
 
-CONTRIB: Mapping[str, Mapping[str, str]] = {
+# What contrib.layers had of feature columns, which tf_slim did not take along.
+_OLD_COLUMNS = """
+    bucketized_column check_feature_columns create_feature_spec_for_parsing crossed_column embedding_column
+    infer_real_valued_columns input_from_feature_columns joint_weighted_sum_from_feature_columns
+    make_place_holder_tensors_for_base_features one_hot_column parse_feature_columns_from_examples
+    parse_feature_columns_from_sequence_examples real_valued_column scattered_embedding_column
+    sequence_input_from_feature_columns shared_embedding_columns sparse_column_with_hash_bucket
+    sparse_column_with_integerized_feature sparse_column_with_keys sparse_column_with_vocabulary_file
+    transform_features weighted_sparse_column weighted_sum_from_feature_columns
+"""
+_USE_COLUMNS = "!Use tf.feature_column, and in model_fn tf.compat.v1.feature_column.input_layer or linear_model."
+# Namespaces that nothing is left of.
+_EMPTY = """
+    cloud constrained_optimization graph_editor grid_rnn input_pipeline kernel_methods labeled_tensor legacy_seq2seq
+    linear_optimizer periodic_resample receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
+    staging stat_summarizer testing
+"""
+
+CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()} | {
+    "autograph": {"": "!Use tf.autograph."},
     "batching": {"": "!Use tf.nondifferentiable_batch_function."},
     "bayesflow": {"": _PROBABILITY},
-    "boosted_trees": {"": "!Install a decision forest library (ydf, xgboost, lightgbm)."},
+    "boosted_trees": {"": _FORESTS},
+    "checkpoint": {"": "!Use tf.train.Checkpoint and tf.train.CheckpointManager."},
     "cluster_resolver": {
         name: f"tensorflow:distribute.cluster_resolver.{name}"
         for name in ("ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver")
     },
+    "compiler": {"": "!Use tf.function(jit_compile=True)."},
+    "copy_graph": {"": "!Use tf.compat.v1.import_graph_def(graph.as_graph_def(), name='')."},
     "crf": {"": _ADDONS},
+    "cudnn_rnn": {"": "!Use tf.keras.layers.LSTM or tf.keras.layers.GRU, which run on cuDNN where they can."},
     "data": {
         name: f"{_DATA}.{name}"
         for name in (
@@ -76,6 +103,7 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
         "batch_and_drop_remainder": "!Use dataset.batch(n, drop_remainder=True).",
         "Counter": f"{_DATA}.Counter",
     },
+    "deprecated": {"": "!Use tf.compat.v1.summary."},
     "distribute": {"": "!Use tf.distribute; without num_gpus, a strategy takes all visible GPUs."},
     "distributions": {"": _PROBABILITY},
     "eager": {"": "!Use tf.GradientTape, tf.Variable and tf.compat.v1.enable_eager_execution."},
@@ -87,9 +115,9 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
     },
     "factorization": {"KMeansClustering": f"{_V1}.experimental:KMeans"},
     "feature_column": {"": "!Use tf.feature_column, which has the sequence columns."},
+    "ffmpeg": {"": "!Use tf.audio.decode_wav and tf.audio.encode_wav."},
     "framework": {
-        "arg_scope": _SLIM,
-        "add_arg_scope": _SLIM,
+        "": f"?tf_slim {_IN_SLIM}",
         "assign_from_checkpoint": "!Use tf.compat.v1.train.init_from_checkpoint.",
         "create_global_step": f"{_TRAIN}.create_global_step",
         "get_global_step": f"{_TRAIN}.get_global_step",
@@ -102,43 +130,59 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
         "load_variable": "tensorflow:train.load_variable",
         "nest": "tensorflow:nest",
     },
-    "gan": {"": "?tensorflow_gan Install the package tensorflow_gan, which carries it on."},
+    "gan": {"": "?tensorflow_gan The package tensorflow_gan carries it on: pip install tensorflow_gan."},
     "hparam": {"HParams": "!Use a dict or a dataclass; Estimator(params=...) takes either."},
     "image": {"": _ADDONS},
+    "integrate": {"": _PROBABILITY},
     "keras": {"": "!Use tf.keras."},
-    "layers": {
-        "batch_norm": f"{_PLAIN}.batch_normalization (momentum=0.999 and epsilon=0.001 were its defaults).",
-        "conv2d": f"{_PLAIN}.conv2d with activation=tf.nn.relu and padding='same'.",
+    "layers": dict.fromkeys(_OLD_COLUMNS.split(), _USE_COLUMNS)
+    | {
+        "batch_norm": f"{_PLAIN}.batch_normalization(x, momentum=0.999, epsilon=0.001, scale=False, name='BatchNorm').",
+        "conv2d": f"{_PLAIN}.conv2d with activation=tf.nn.relu and padding='same'; {_OTHER_VARIABLES}",
         "dropout": f"{_PLAIN}.dropout: rate is 1 - keep_prob, training is is_training.",
         "embed_sequence": "!Use tf.compat.v1.get_variable and tf.nn.embedding_lookup.",
         "flatten": f"{_PLAIN}.flatten.",
-        "fully_connected": f"{_PLAIN}.dense with activation=tf.nn.relu.",
+        "fully_connected": f"{_PLAIN}.dense with activation=tf.nn.relu; {_OTHER_VARIABLES}",
         "l1_regularizer": "!Use tf.keras.regularizers.L1(scale).",
         "l2_regularizer": "!Use tf.keras.regularizers.L2(scale / 2): contrib halved the sum of squares.",
-        "layer_norm": "!Use tf.keras.layers.LayerNormalization(epsilon=1e-12).",
+        "layer_norm": (
+            f"!{_IN_SLIM} Or, where begin_norm_axis is -1, use "
+            "tf.keras.layers.LayerNormalization(epsilon=1e-12, name='LayerNorm'), whose variables are called "
+            "LayerNorm/gamma and LayerNorm/beta too."
+        ),
         "max_pool2d": f"{_PLAIN}.max_pooling2d.",
+        "multi_class_target": "!In model_fn, compute the loss with tf.compat.v1.losses.",
         "optimize_loss": "!Use an optimizer of tf.compat.v1.train and its minimize().",
+        "regression_target": "!In model_fn, compute the loss with tf.compat.v1.losses.",
+        "safe_embedding_lookup_sparse": "tensorflow:nn.safe_embedding_lookup_sparse",
         "variance_scaling_initializer": "!Use tf.compat.v1.variance_scaling_initializer(scale=2.0).",
         "xavier_initializer": "!Use tf.compat.v1.glorot_uniform_initializer().",
-        "": _SLIM,
+        "": f"?tf_slim.layers {_IN_SLIM}",
     },
     "learn": {
         "ModeKeys": f"{_V1}:ModeKeys",
         "RunConfig": f"{_V1}:RunConfig",
-        "": _CANNED,
+        "": "!Use tf.estimator.Estimator with a model_fn.",
     },
     "lite": {"": "!Use tf.lite."},
     "lookup": {"": "!Use tf.lookup: StaticHashTable, StaticVocabularyTable, TextFileInitializer."},
     "losses": {"": "!Use tf.compat.v1.losses."},
+    "memory_stats": {"": "!Use tf.config.experimental.get_memory_info."},
     "metrics": {"": "!Use tf.compat.v1.metrics."},
+    "mixed_precision": {"": "!Use tf.keras.mixed_precision."},
+    "model_pruning": {"": _SMALLER_MODELS},
     "nn": {"": "!Use tf.nn."},
     "opt": {
         "AdamWOptimizer": "!Use tf.keras.optimizers.AdamW.",
         "LazyAdamOptimizer": "!Use tf.compat.v1.train.AdamOptimizer.",
         "": _ADDONS,
     },
+    "optimizer_v2": {"": "!Use tf.keras.optimizers."},
     "predictor": {"": "!Use estimator.predictor(), or tf.saved_model.load on the exported folder."},
-    "quantize": {"": "!Install the package tensorflow_model_optimization."},
+    "proto": {"": "!Use tf.io.decode_proto and tf.io.encode_proto."},
+    "quantization": {"": "!Use tf.quantization."},
+    "quantize": {"": _SMALLER_MODELS},
+    "resampler": {"": _ADDONS},
     "rnn": {name: f"lightwell.rnn_cell:{name}" for name in _RNN_CELLS}
     | {
         "static_bidirectional_rnn": "tensorflow:compat.v1.nn.static_bidirectional_rnn",
@@ -146,11 +190,17 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
         "LayerNormBasicLSTMCell": "!Write it over rnn_cell.RNNCell, with tf.keras.layers.LayerNormalization.",
         "": _ADDONS,
     },
-    "saved_model": {"": "!Use tf.compat.v1.saved_model, or estimator.export_saved_model."},
+    "saved_model": {"": "!Use tf.compat.v1.saved_model."},
     "seq2seq": {"": _ADDONS},
-    "slim": {"": "?tf_slim Install the package tf_slim, which carries it on."},
+    "signal": {"": "!Use tf.signal."},
+    "slim": {"": f"?tf_slim {_IN_SLIM}"},
+    "sparsemax": {"": _ADDONS},
+    "stateless": {"": "!Use tf.random.stateless_normal, tf.random.stateless_uniform and their like."},
     "summary": {"": "!Use tf.compat.v1.summary in model_fn, or tf.summary with a writer."},
+    "tensor_forest": {"": _FORESTS},
+    "tensorboard": {"": "!Use the package tensorboard: from tensorboard.plugins import projector."},
     "tensorrt": {"": "!Use tf.experimental.tensorrt."},
+    "tfprof": {"": "!Use tf.compat.v1.profiler."},
     "timeseries": {"": "!Use Estimator with a model_fn over windows of the series."},
     "tpu": {name: f"{_V1}.tpu:{name}" for name in _TPU}
     | {
@@ -161,23 +211,47 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {
         "HParams": "!Use a dict or a dataclass; Estimator(params=...) takes either.",
         "": "!Use tf.data for input and tf.compat.v1.train for sessions.",
     },
+    "util": {
+        "constant_value": "tensorflow:get_static_value",
+        "make_ndarray": "tensorflow:make_ndarray",
+        "make_tensor_proto": "tensorflow:make_tensor_proto",
+    },
 }
 
 
-def contrib_hint(path: str) -> str:
-    """What to say when `path` (`contrib`, `contrib.slim`, `contrib.layers.layer_norm`) is asked for in vain."""
+def living_names(namespace: str) -> dict[str, str]:
+    """The names of a namespace of `tf.contrib` that live on, and the targets they live at."""
+    cells = CONTRIB.get(namespace, {})
+    return {name: cell for name, cell in cells.items() if name and not cell.startswith("!") and is_listed(cell)}
+
+
+def contrib_hint(path: str, installed: bool = False) -> str:
+    """What to say when `path` (`contrib`, `contrib.slim`, `contrib.layers.layer_norm`) is asked for in vain.
+
+    Args:
+        path: what was asked for, without the leading `tf.`.
+        installed: whether the package that carries its namespace on is there, and does not have it either.
+    """
     start = f"tf.{path} is gone: TensorFlow removed tf.contrib in 2.0."
     _, _, rest = path.partition(".")
-    namespace, _, name = rest.partition(".")
+    namespace, _, below = rest.partition(".")
     if not namespace:
         return f"{start} `from lightwell import tf1 as tf` offers the parts of tf.contrib that live on."
-    cells = CONTRIB.get(namespace)
-    if cells is None:
-        return f"{start} Nothing under tf.contrib.{namespace} has a successor that Lightwell knows."
+    cells = CONTRIB.get(namespace, {})
+    # Modules below `python` defined the names that the namespace offered.
+    name = below.rpartition(".")[2]
     cell = cells.get(name) or cells.get("", "")
     if cell.startswith("?"):
-        cell = f"!{cell.partition(' ')[2]}"
+        package, _, hint = cell[1:].partition(" ")
+        return f"{start} {hint}" if not installed else f"{start} The package {package} does not have it either."
     if cell.startswith("!"):
         return f"{start} {cell[1:]}"
-    kept = ", ".join(sorted(key for key, value in cells.items() if key and not value.startswith("!")))
-    return f"{start} Of tf.contrib.{namespace}, lightwell.tf1 has: {kept}."
+    if name in cells:
+        try:
+            resolve(cell)
+        except (AttributeError, ImportError) as error:  # it became a part of tf.estimator that is not here
+            return f"{start.removesuffix('.')}, and {error}"
+    kept = ", ".join(sorted(living_names(namespace)))
+    if kept:
+        return f"{start} Of tf.contrib.{namespace} there is: {kept}."
+    return f"{start} Nothing under tf.contrib.{namespace} has a successor that Lightwell knows."

@@ -1,7 +1,8 @@
 """TensorFlow's own hooks as scheduled hooks: called at the steps at which they act, and at no others.
 
 `scheduled` wraps a hook of exactly one of the known classes (a subclass may do anything in `before_run`). Wrapped, it
-does the same at the same steps: what it counts is brought up to date before it is called.
+does the same at the same steps: what it counts is brought up to date before it is called. A hook that does not keep its
+count where it is looked for, because TensorFlow has changed, is not wrapped, and called on every step.
 """
 
 from __future__ import annotations
@@ -13,13 +14,21 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
+from lightwell._probes import tell_once
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunValues
 
 _v1 = tf.compat.v1.train
+_OF_THE_TIMER = ("every_secs", "every_steps", "last_triggered_time")
 
 
 class _Adapted(ScheduledHook):
-    """A hook of TensorFlow that acts on the timer it holds, which counts global steps."""
+    """A hook of TensorFlow that acts on the timer it holds, which counts global steps.
+
+    Attributes:
+        leans_on: what it must find in the hook.
+    """
+
+    leans_on: tuple[str, ...] = ("global_step_tensor", "timer")
 
     def __init__(self, hook: Any) -> None:
         self._hook = hook
@@ -62,7 +71,7 @@ class _Adapted(ScheduledHook):
         """How many steps the timer lets pass, if the next one has the number `count`."""
         timer = _tf.hook_state(self._hook, "timer")
         if not isinstance(timer, _v1.SecondOrStepTimer):  # one that never triggers
-            return NEVER
+            return NEVER if timer is not None and not timer.should_trigger_for_step(NEVER) else 0
         last, every = timer.last_triggered_step(), _tf.hook_state(timer, "every_steps")
         if last is None:
             return 0
@@ -71,6 +80,8 @@ class _Adapted(ScheduledHook):
 
 class _LogTensors(_Adapted):
     """`LoggingTensorHook`: its timer counts runs, not global steps."""
+
+    leans_on = ("current_tensors", "iter_count", "timer")
 
     def looks_at(self) -> Any:
         return _tf.hook_state(self._hook, "current_tensors")
@@ -88,6 +99,8 @@ class _LogTensors(_Adapted):
 class _CountSteps(_Adapted):
     """`StepCounterHook`: it also complains about a counter that stands still."""
 
+    leans_on = ("global_step_tensor", "last_global_step", "timer")
+
     def _next(self, global_step: int) -> int:
         stands_still = _tf.hook_state(self._hook, "last_global_step") == global_step
         return global_step + 1 if stands_still else super()._next(global_step)
@@ -95,6 +108,8 @@ class _CountSteps(_Adapted):
 
 class _SaveSummaries(_Adapted):
     """`SummarySaverHook`: it asks its timer about the step it expects next."""
+
+    leans_on = ("global_step_tensor", "next_step", "scaffold", "summary_op", "timer")
 
     def looks_at(self) -> Any:
         given, scaffold = _tf.hook_state(self._hook, "summary_op"), _tf.hook_state(self._hook, "scaffold")
@@ -113,6 +128,8 @@ class _SaveSummaries(_Adapted):
 class _StopAtStep(_Adapted):
     """`StopAtStepHook`."""
 
+    leans_on = ("global_step_tensor", "last_step")
+
     def _next(self, global_step: int) -> int:
         return max(global_step + 1, int(_tf.hook_state(self._hook, "last_step") or 0))
 
@@ -120,6 +137,7 @@ class _StopAtStep(_Adapted):
 class _GuardLoss(_Adapted):
     """`NanTensorHook` on the loss that is trained on."""
 
+    leans_on = ("loss_tensor",)
     sees_nan = True
 
     def looks_at(self) -> Any:
@@ -139,6 +157,7 @@ class _GuardLoss(_Adapted):
 _ADAPTERS: dict[Any, type[_Adapted]] = {
     _v1.CheckpointSaverHook: _Adapted,
     _v1.LoggingTensorHook: _LogTensors,
+    _v1.NanTensorHook: _GuardLoss,
     _v1.StepCounterHook: _CountSteps,
     _v1.StopAtStepHook: _StopAtStep,
     _v1.SummarySaverHook: _SaveSummaries,
@@ -152,10 +171,23 @@ def scheduled(hook: Any, loss: Any) -> Any:
         hook: any hook.
         loss: the loss that is trained on; None outside of training, where the global step stands still.
     """
-    if loss is None:
-        return _LogTensors(hook) if type(hook) is _v1.LoggingTensorHook else hook
-    if type(hook) is _v1.NanTensorHook:
+    if loss is None and type(hook) is not _v1.LoggingTensorHook:
+        return hook
+    adapter = _ADAPTERS.get(type(hook))
+    if adapter is None or not _is_understood(type(hook), adapter):
+        return hook
+    if adapter is _GuardLoss:
         watched = _tf.hook_state(hook, "loss_tensor")
         return _GuardLoss(hook) if getattr(watched, "name", watched) == loss.name else hook
-    adapter = _ADAPTERS.get(type(hook))
-    return hook if adapter is None else adapter(hook)
+    return adapter(hook)
+
+
+def _is_understood(kind: type, adapter: type[_Adapted]) -> bool:
+    """Whether a class of hooks keeps what its adapter looks for; if not, that is told."""
+    missing = _tf.missing_hook_state(kind, adapter.leans_on)
+    if "timer" in adapter.leans_on:
+        missing += _tf.missing_hook_state(_v1.SecondOrStepTimer, _OF_THE_TIMER)
+    if missing:
+        loss = f"A {kind.__name__} is called on every step, and steps are not fused beside it."
+        tell_once(_tf.release(), tuple(missing), loss)
+    return not missing

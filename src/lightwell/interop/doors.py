@@ -1,29 +1,97 @@
 """What Lightwell needs of Keras that has no public door. Nothing else in the package reaches behind `keras.*`.
 
-Each entry says why it is needed.
+Each entry says why it is needed. A release of Keras that lacks one of them is left alone, as if it were not loaded: its
+layers then work as Keras has them, which is told in one warning.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import importlib
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from lightwell._probes import lacking, tell_once
+
+# Methods of a Keras variable that are replaced while model_fn runs: when it gets its value, and how it is assigned.
+DEFERRED_INITIALIZE = "_deferred_initialize"
+DIRECT_ASSIGN = "_direct_assign"
+_LEFT_ALONE = (
+    "Keras layers work in model_fn as Keras has them: variables have Keras' own names, moving statistics are not "
+    "updated, losses of layers are not collected, and layers have no path. Use an older Keras, or tf.compat.v1.layers."
+)
+
 
 def keras3() -> Any:
-    """The Keras 3 package if the program has loaded it with the TensorFlow backend, else None. Imports nothing."""
+    """The Keras 3 package if the program has loaded it with the TensorFlow backend, else None. Imports nothing.
+
+    Also None for one that does not have what is needed here.
+    """
+    keras = _loaded_keras3()
+    return None if keras is None or _missing_in_keras3(keras) else keras
+
+
+def legacy_keras() -> Any:
+    """The same for the `tf_keras` package."""
+    keras = sys.modules.get("tf_keras")
+    return None if keras is None or _missing_in_legacy(keras) else keras
+
+
+def is_legacy_loaded() -> bool:
+    """Whether the program has loaded `tf_keras`, whatever it has."""
+    return "tf_keras" in sys.modules
+
+
+def _loaded_keras3() -> Any:
     keras = sys.modules.get("keras")
     if not str(getattr(keras, "__version__", "")).startswith("3."):
         return None
     return keras if keras is not None and keras.config.backend() == "tensorflow" else None
 
 
-def legacy_keras() -> Any:
-    """The `tf_keras` package if the program has loaded it, else None. Imports nothing."""
-    return sys.modules.get("tf_keras")
+@functools.cache
+def _missing_in_keras3(keras: Any) -> tuple[str, ...]:
+    """What Keras 3 lacks of all that is reached for, here and by what is replaced while model_fn runs; told once."""
+    missing: list[str] = []
+    try:
+        missing += lacking(_global_state(), ["get_global_attribute", "set_global_attribute"])
+    except ImportError as error:
+        missing.append(str(error.name))
+    kept = ("_value", "_dtype", "_initialize", "value", DEFERRED_INITIALIZE, DIRECT_ASSIGN)
+    missing += lacking(variable_class(keras), kept, "Variable")
+    missing += lacking(keras.layers.Layer, ["add_loss", "trainable_weights", "weights"])
+    if not hasattr(keras.layers.Layer, "path"):
+        missing += lacking(keras.layers.Layer, ["_parent_path"])
+    missing += lacking(keras.optimizers.Optimizer, ["add_variable_from_reference", "apply", "apply_gradients"])
+    missing += lacking(keras.random.SeedGenerator, ["next", "state"])
+    missing += lacking(keras.metrics.Metric, ["add_variable"])
+    if not missing:
+        with keras.StatelessScope():
+            missing += [] if only_infers_shapes() else ["global state 'stateless_scope'"]
+    if missing:
+        tell_once(f"Keras {keras.__version__}", tuple(missing), _LEFT_ALONE)
+    return tuple(missing)
+
+
+@functools.cache
+def _missing_in_legacy(keras: Any) -> tuple[str, ...]:
+    """The same for `tf_keras`."""
+    try:
+        missing = lacking(legacy_layer_classes(keras)[1], ["_updates", "add_loss", "add_update", "add_weight"])
+    except (AttributeError, ImportError) as error:
+        missing = [str(error.name)]
+    missing += lacking(keras.optimizers.Optimizer, ["_learning_rate"])
+    if missing:
+        tell_once(f"tf_keras {keras.__version__}", tuple(missing), _LEFT_ALONE)
+    return tuple(missing)
+
+
+def legacy_history(tensor: Any) -> Any:
+    """Which layer made a tensor while a model was described; there is no public sign of it. None for other tensors."""
+    return getattr(tensor, "_keras_history", None)
 
 
 def legacy_layer_classes(keras: Any) -> tuple[Any, Any]:
@@ -56,6 +124,35 @@ def fresh_counters() -> Iterator[None]:
 
     The public `keras.utils.clear_session` forgets the user's own counters, and resets TensorFlow's default graph.
     """
+    with _fresh_state() if counts_names_anew() else contextlib.nullcontext():
+        yield
+
+
+def counts_names_anew() -> bool:
+    """Whether names start over in `fresh_counters`."""
+    keras = _loaded_keras3()
+    return keras is not None and _can_count_anew(keras)
+
+
+@functools.cache
+def _can_count_anew(keras: Any) -> bool:
+    """Asks Keras for a name in two blocks, where each must be the first of its kind; if not, that is told."""
+    try:
+        counts = []
+        for _ in range(2):
+            with _fresh_state():
+                counts.append(keras.backend.get_uid("lightwell"))
+        missing = [] if counts == [1, 1] else ["global state 'object_name_uids'"]
+    except (AttributeError, ImportError) as error:
+        missing = [str(error.name)]
+    if missing:
+        loss = "Keras layers that model_fn names as Keras would, as in name='dense_5', are numbered anew."
+        tell_once(f"Keras {keras.__version__}", tuple(missing), loss)
+    return not missing
+
+
+@contextlib.contextmanager
+def _fresh_state() -> Iterator[None]:
     state = _global_state()
     fresh: dict[str, Any] = {"object_name_uids": collections.defaultdict(int), "global_seed_generator": None}
     before = {name: state.get_global_attribute(name) for name in fresh}

@@ -70,14 +70,14 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
     with contextlib.ExitStack() as stack:
         if doors.keras3() is not None:
             stack.enter_context(_keras3.applied())
-            stack.enter_context(doors.fresh_counters())
             stack.callback(give_back, trace)
+        stack.enter_context(doors.fresh_counters())
         if doors.legacy_keras() is not None:
             stack.enter_context(_legacy.applied())
         stack.enter_context(tracing(trace))
-        has_legacy = doors.legacy_keras() is not None
+        has_legacy = doors.is_legacy_loaded()
         yield trace
-        if doors.legacy_keras() is not None and not has_legacy:
+        if doors.is_legacy_loaded() and not has_legacy:
             raise ModelFnError(
                 "model_fn was the first to import tf_keras, so its layers could not be followed: moving statistics "
                 "would not be updated. Import tf_keras before the Estimator is used."

@@ -62,7 +62,7 @@ def _is_symbolic(trace: KerasTrace, args: Any, kwargs: dict[str, Any]) -> bool:
 def _describes(trace: KerasTrace, tensor: Any) -> bool:
     if getattr(tensor, "name", None) in trace.symbolic:
         return True
-    history = getattr(tensor, "_keras_history", None)
+    history = doors.legacy_history(tensor)
     return history is not None and bool(getattr(history.layer, "is_placeholder", False))
 
 

@@ -62,7 +62,8 @@ class LayerNames:
     def _own_name(self, layer: Any) -> str:
         automatic = snake_case(type(layer).__name__)
         is_automatic = re.fullmatch(rf"{re.escape(automatic)}(_\d+)?", layer.name)
-        return automatic if is_automatic and id(layer) not in self.made_here else str(layer.name)
+        counts_on = id(layer) not in self.made_here or not doors.counts_names_anew()
+        return automatic if is_automatic and counts_on else str(layer.name)
 
     def _scope(self) -> str:
         if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own

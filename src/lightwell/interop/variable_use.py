@@ -26,9 +26,9 @@ def patch_variables(keras: Any, patches: Patches) -> None:
     """Lets the variables of Keras 3 follow the active trace."""
     variable = doors.variable_class(keras)
     patches.wrap(variable, "__init__", functools.partial(_wrapped_init, keras))
-    patches.wrap(variable, "_deferred_initialize", _wrapped_deferred_initialize)
+    patches.wrap(variable, doors.DEFERRED_INITIALIZE, _wrapped_deferred_initialize)
     patches.put(variable, "value", property(_wrapped_value(variable.value.fget)))
-    patches.wrap(variable, "_direct_assign", _wrapped_assign)
+    patches.wrap(variable, doors.DIRECT_ASSIGN, _wrapped_assign)
     patches.wrap(keras.metrics.Metric, "add_variable", _wrapped_add_variable)
 
 

@@ -62,5 +62,7 @@ def _in_tensorflow(name: str) -> Any:
     near = difflib.get_close_matches(name, __dir__(), n=3)
     hint = f" Nearest names: {', '.join(near)}." if near else ""
     return refuse(
-        f"module {__name__!r} (the namespace of TensorFlow 1.15) has no attribute {name!r}.{hint}", __name__, name
+        f"module 'tensorflow' has no attribute {name!r} (neither today's nor that of TensorFlow 1.15).{hint}",
+        __name__,
+        name,
     )

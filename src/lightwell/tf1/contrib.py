@@ -1,55 +1,135 @@
 """What is left of `tf.contrib`: the names that live on elsewhere; every other one says what to use instead.
 
-Takes the table of `lightwell.compat.retired`; gives one small page per namespace (`tf.contrib.rnn`, ...).
+Takes the table of `lightwell.compat.retired`; gives one small page per namespace (`tf.contrib.rnn`, ...), and one per
+module that a program imports from behind it (`tensorflow.contrib.layers.python.layers.utils`). Importing a page always
+works, because programs import more than they use; using what is gone raises.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from lightwell._lazy import refuse, resolve
-from lightwell.compat.retired import CONTRIB, contrib_hint
+from lightwell.compat.retired import CONTRIB, contrib_hint, living_names
+
+_PRIVATE = "python"
+
+
+class Page(ModuleType):
+    """A namespace of `tf.contrib`, a module behind it, or a name that was imported from such a module."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{__name__.rpartition('.')[0]}.{path}", f"What is left of tf.{path}.")
+        _, self._namespace, *self.below = path.split(".")
+        self._path = path
+        self.__all__ = self.__dir__()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it stands behind a namespace, where TensorFlow 1 kept the sources."""
+        return _PRIVATE in self.below
+
+    def child(self, name: str) -> Page:
+        """The page of a module below this one."""
+        page = Page(f"{self._path}.{name}")
+        setattr(self, name, page)
+        return page
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
+        cell = CONTRIB[self._namespace].get(name, "!")
+        if not cell.startswith("!"):
+            return self._moved(name, cell)
+        carrying = _modules_that_carry_on(self._namespace, self.below)
+        for module in carrying:
+            found = _attribute_or_submodule(module, name)
+            if found is not None:
+                return found
+        return refuse(contrib_hint(f"{self._path}.{name}", installed=bool(carrying)), self.__name__, name)
+
+    def __dir__(self) -> list[str]:
+        modules = _modules_that_carry_on(self._namespace, self.below)
+        carried = (name for module in modules for name in dir(module) if not name.startswith("_"))
+        return sorted({*living_names(self._namespace), *carried})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AttributeError(contrib_hint(self._path), name=self._path)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> NoReturn:
+        """Asked by Python when a class derives from this."""
+        raise AttributeError(contrib_hint(self._path), name=self._path)
+
+    def _moved(self, name: str, target: str) -> Any:
+        try:
+            return resolve(target)
+        except (AttributeError, ImportError):  # it became a part of tf.estimator that is not here
+            return refuse(contrib_hint(f"{self._path}.{name}"), self.__name__, name)
 
 
 def __getattr__(name: str) -> Any:
-    cells = CONTRIB.get(name, {})
-    page = _successor(cells.get("", "")) or _page(name, cells)
-    if name.startswith("__") or page is None:
+    if name not in CONTRIB:
         refuse(contrib_hint(f"contrib.{name}"), __name__, name)
+    page = Page(f"contrib.{name}")
     globals()[name] = page
     return page
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name, cells in CONTRIB.items() if _named(cells))
+    return sorted(name for name in CONTRIB if living_names(name))
 
 
-def _successor(cell: str) -> ModuleType | None:
-    """The package that carries a whole namespace on, if it is installed."""
+def import_below(namespace: str, path: Sequence[str], names: Sequence[str] = ()) -> Any:
+    """What `from tensorflow.contrib.<namespace>.<path> import <names>` must see.
+
+    A module that is imported by its path becomes a page, and so does what is imported from the sources: it may be one.
+
+    Raises:
+        AttributeError: there was no such namespace.
+    """
+    found: Any = globals().get(namespace) or __getattr__(namespace)
+    for part in path:
+        found = _module_below(found, part)
+    for name in names:
+        if not isinstance(found, Page):
+            _attribute_or_submodule(found, name)
+        elif found.is_private:
+            _module_below(found, name)
+    return found
+
+
+def _module_below(parent: Any, name: str) -> Any:
+    if isinstance(parent, Page):
+        is_folder = name == _PRIVATE or parent.below == [_PRIVATE]
+        known = name in vars(parent) or (not is_folder and hasattr(parent, name))
+        return getattr(parent, name) if known else parent.child(name)
+    found = _attribute_or_submodule(parent, name)
+    return getattr(parent, name) if found is None else found
+
+
+def _modules_that_carry_on(namespace: str, below: Sequence[str]) -> list[Any]:
+    """The modules of an installed package that have the names of a namespace, or of a module behind it."""
+    cell = CONTRIB[namespace].get("", "")
     package = cell[1:].partition(" ")[0]
-    return importlib.import_module(package) if cell.startswith("?") and importlib.util.find_spec(package) else None
+    if not cell.startswith("?") or importlib.util.find_spec(package.partition(".")[0]) is None:
+        return []
+    found = importlib.import_module(package)
+    modules = [found]
+    # contrib/slim/python/slim/nets: the folder behind `python` has the name of the namespace, or is called `ops`.
+    for part in below[2:]:
+        found = _attribute_or_submodule(found, part)
+        if not isinstance(found, ModuleType):
+            break
+        modules.append(found)
+    return modules
 
 
-def _named(cells: Mapping[str, str]) -> dict[str, str]:
-    return {name: cell for name, cell in cells.items() if name}
-
-
-def _page(namespace: str, cells: Mapping[str, str]) -> ModuleType | None:
-    """A namespace some of whose names are known; those that are gone say so when they are used, not at import."""
-    if not _named(cells):
-        return None
-    page = ModuleType(f"{__name__}.{namespace}", f"What is left of tf.contrib.{namespace}.")
-    found = {name: cell for name, cell in _named(cells).items() if not cell.startswith("!")}
-
-    def page_getattr(name: str) -> Any:
-        if name not in found:
-            refuse(contrib_hint(f"contrib.{namespace}.{name}"), page.__name__, name)
-        return resolve(found[name])
-
-    vars(page)["__getattr__"] = page_getattr
-    vars(page)["__dir__"] = lambda: sorted(found)
-    vars(page)["__all__"] = sorted(found)
-    return page
+def _attribute_or_submodule(module: Any, name: str) -> Any:
+    """None where a module has neither."""
+    if hasattr(module, name) or not hasattr(module, "__path__"):
+        return getattr(module, name, None)
+    child = f"{module.__name__}.{name}"
+    return importlib.import_module(child) if importlib.util.find_spec(child) else None

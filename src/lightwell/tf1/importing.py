@@ -6,11 +6,13 @@ would. Used by `lightwell run` for the program's own modules.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Sequence
 from typing import Any
 
 from lightwell.tf1.behavior import enable_tf1_behavior
+from lightwell.tf1.contrib import import_below
 from lightwell.tf1.spelling_names import PACKAGES_ONLY_IN_1
 
 # Real packages and Keras: the import system must load them, they are not only attributes.
@@ -22,7 +24,7 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
     enable_tf1_behavior()
     tf1 = importlib.import_module("lightwell.tf1")
     path = name.split(".")[1:]
-    found = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path)
+    found = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path, fromlist or ())
     if not fromlist:
         return tf1
     if path and path[0] in _REAL:
@@ -31,15 +33,14 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
     return found
 
 
-def _walk(tf1: Any, name: str, path: Sequence[str]) -> Any:
-    found = tf1
-    for part in path:
-        try:
-            found = getattr(found, part)
-        except AttributeError as error:
-            text = str(error) if path[0] in PACKAGES_ONLY_IN_1 else f"No module named {name!r}"
-            raise ModuleNotFoundError(text, name=name) from None
-    return found
+def _walk(tf1: Any, name: str, path: Sequence[str], fromlist: Sequence[str]) -> Any:
+    try:
+        if path[:1] == ["contrib"] and len(path) > 1:
+            return import_below(path[1], path[2:], fromlist)
+        return functools.reduce(getattr, path, tf1)
+    except AttributeError as error:
+        text = str(error) if path[0] in PACKAGES_ONLY_IN_1 else f"No module named {name!r}"
+        raise ModuleNotFoundError(text, name=name) from None
 
 
 def _load_child(package: Any, name: str, child: str) -> None:
