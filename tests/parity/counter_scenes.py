@@ -20,6 +20,7 @@ v1 = tf.compat.v1
 Scene = Callable[[Any, Path], Any]
 SCENES: dict[str, Scene] = {}
 Mover = Callable[[Any], Any]
+_KERNEL = 0.4 * np.cos(np.arange(9.0)).reshape(3, 3)
 _JUMPS = np.array([0, 1, 0, 2, 0, 0], np.int64)
 
 
@@ -131,22 +132,34 @@ OPEN_SCENES = {"reads the counter while it moves": _reads_the_counter_while_it_m
 
 
 def two_optimizers(lib: Any) -> Callable[..., Any]:
-    """Two optimizers in one step, the second after the first; the loss is read beside both."""
+    """Two networks against each other, an optimizer each, one after the other; the loss is the sum of both."""
+
+    def dense(x: Any, size: int, name: str) -> Any:
+        kernel = v1.get_variable(f"{name}/kernel", [3, size], initializer=v1.constant_initializer(_KERNEL[:, :size]))
+        bias = v1.get_variable(f"{name}/bias", [size], initializer=v1.constant_initializer(0.1))
+        return tf.nn.bias_add(x @ kernel, bias)
+
+    def judged(x: Any) -> Any:
+        with v1.variable_scope("judge", reuse=v1.AUTO_REUSE):
+            return dense(tf.nn.relu(dense(x, 3, "hidden")), 1, "out")
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
-        first = v1.get_variable("first", [3, 3], initializer=v1.constant_initializer(0.3 * np.eye(3)))
-        second = v1.get_variable("second", [3, 1], initializer=v1.constant_initializer(0.2))
-        loss = tf.reduce_mean(tf.square(tf.tanh(features["x"] @ first) @ second - labels))
-        one = v1.train.MomentumOptimizer(0.05, 0.9).minimize(loss, var_list=[first])
-        with tf.control_dependencies([one]):
-            two = v1.train.AdamOptimizer(0.02).minimize(loss, v1.train.get_global_step(), var_list=[second])
-        return lib.EstimatorSpec(mode, loss=loss, train_op=tf.group(one, two))
+        with v1.variable_scope("maker"):
+            made = dense(tf.nn.relu(dense(features["x"], 3, "hidden")), 3, "out")
+        real, fake = judged(features["x"]), judged(made)
+        found_out = tf.reduce_mean(tf.nn.softplus(-real)) + tf.reduce_mean(tf.nn.softplus(fake))
+        deceived = tf.reduce_mean(tf.nn.softplus(-fake))
+        first = v1.train.AdamOptimizer(0.01).minimize(found_out, var_list=v1.trainable_variables("judge"))
+        with tf.control_dependencies([first]):
+            counter, of_maker = v1.train.get_global_step(), v1.trainable_variables("maker")
+            second = v1.train.AdamOptimizer(0.02, beta1=0.5).minimize(deceived, counter, var_list=of_maker)
+        return lib.EstimatorSpec(mode, loss=found_out + deceived, train_op=tf.group(first, second))
 
     return model_fn
 
 
 def _losses_of_two_optimizers(lib: Any, model_dir: Path) -> Any:
-    est = draw_scenes.estimator(lib, model_dir, two_optimizers(lib), save_summary_steps=1)
+    est = draw_scenes.estimator(lib, model_dir, two_optimizers(lib), save_summary_steps=3)
     est.train(draw_scenes.batches, steps=60)
     return {"weights": draw_scenes.weights(model_dir), "losses": model_dirs.scalars(model_dir, "loss")}
 
