@@ -112,3 +112,21 @@ def prepared_call(
         options.run_options.inter_op_thread_pool = -1
     made: Callable[[], Sequence[Any]] = session._make_callable_from_options(options)
     return made
+
+
+def body_around(tensor: Any) -> str | None:
+    """What a tensor is computed inside of, in TensorFlow's words, if a session cannot fetch it; None if it can.
+
+    The body of a function is a graph that only its class tells from another; in a graph with the older control flow
+    only the operation knows. There is no public way to ask either.
+    """
+    graph, loop = getattr(tensor, "graph", None), "tf.while_loop (tf.map_fn and tf.scan are such loops)"
+    if graph is None:
+        return "eager code"
+    if graph.building_function:
+        kinds = {"CondBranchFuncGraph": "tf.cond", "WhileBodyFuncGraph": loop, "WhileCondFuncGraph": loop}
+        return kinds.get(type(graph).__name__, "tf.function")
+    if graph.is_fetchable(tensor):
+        return None
+    context = tensor.op._get_control_flow_context()
+    return loop if context is not None and context.GetWhileContext() is not None else "tf.cond"
