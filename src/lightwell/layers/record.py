@@ -226,7 +226,7 @@ def looping(where: str, stood_for: Sequence[Any] = ()) -> Iterator[None]:
         where: what runs them, as it stands in a sentence: "tf.compat.v1.nn.dynamic_rnn".
         stood_for: layers whose steps are written down as a whole afterwards.
     """
-    reason = f"is called step by step inside {where}; a path reads the whole sequence that comes out of it"
+    reason = f"is called step by step inside {where}; a path reads the whole sequence that comes out"
     token = _loop.set(_Loop(reason, tuple(stood_for)))
     try:
         yield
