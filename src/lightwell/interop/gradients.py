@@ -15,7 +15,7 @@ from typing import Any
 
 from lightwell._patches import Patches
 from lightwell.interop.variables import tf_variable
-from lightwell.layers.record import open_book, passed, passed_loss
+from lightwell.layers.record import open_book, passed_loss
 
 # The methods whose code is running: an optimizer around another hands on what has passed already.
 _running: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("lightwell_optimizer", default=frozenset())
@@ -23,8 +23,11 @@ _running: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("light
 
 def passed_gradients(gradients: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
     """What an optimizer applies in place of `gradients`, those of `variables`."""
+    book = open_book()
+    if book is None:
+        return list(gradients)
     return [
-        None if gradient is None else passed(f"gradients/weights/{tf_variable(variable).op.name}", gradient)
+        None if gradient is None else book.passed(f"gradients/weights/{tf_variable(variable).op.name}", gradient)
         for gradient, variable in zip(gradients, variables, strict=True)
     ]
 

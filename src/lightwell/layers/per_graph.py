@@ -8,7 +8,6 @@ code that builds another graph, finds nothing.
 from __future__ import annotations
 
 import contextlib
-import weakref
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
@@ -18,10 +17,10 @@ _Thing = TypeVar("_Thing")
 
 
 class PerGraph(Generic[_Thing]):
-    """Graph -> the thing that is open for it."""
+    """Graph -> the thing that is open for it; a graph is held only as long as something is."""
 
     def __init__(self) -> None:
-        self._open: weakref.WeakKeyDictionary[Any, _Thing] = weakref.WeakKeyDictionary()
+        self._open: dict[Any, _Thing] = {}
 
     @contextlib.contextmanager
     def opened(self, thing: _Thing) -> Iterator[_Thing]:
