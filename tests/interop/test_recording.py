@@ -208,3 +208,17 @@ def test_two_models_built_at_the_same_time_keep_their_layers_apart(tmp_path: Pat
     for thread in threads:
         thread.join()
     assert described == {name: [f"{name}_first", f"{name}_second"] for name in ("one", "other")}
+
+
+def test_sparse_outputs_are_recorded_and_read(tmp_path: Path) -> None:
+    class Positive(L.Layer):
+        def call(self, inputs: Any) -> Any:
+            return tf.sparse.from_dense(tf.nn.relu(inputs))
+
+    def network(x: Any) -> Any:
+        return L.Dense(2)(tf.ensure_shape(tf.sparse.to_dense(Positive(name="positive")(x)), [None, 6]))
+
+    est = estimator(tmp_path, classifier(network))
+    est.train(batches(), steps=1)
+    row = next(iter(est.predict(batches(), taps=["layers/positive", "features/x"])))
+    np.testing.assert_array_equal(row["layers/positive"].values, row["features/x"][row["features/x"] > 0])

@@ -27,7 +27,7 @@ def passed_gradients(gradients: Sequence[Any], variables: Sequence[Any]) -> list
     if book is None:
         return list(gradients)
     return [
-        None if gradient is None else book.passed(f"gradients/weights/{tf_variable(variable).op.name}", gradient)
+        None if gradient is None else book.passed(f"gradients/weights/{_name(variable)}", gradient)
         for gradient, variable in zip(gradients, variables, strict=True)
     ]
 
@@ -85,3 +85,8 @@ def _derived(kind: type) -> list[type]:
     """The classes derived from `kind`, each once."""
     below: list[type] = type.__subclasses__(kind)
     return list(dict.fromkeys(one for direct in below for one in (direct, *_derived(direct))))
+
+
+def _name(variable: Any) -> str:
+    """Its name in checkpoints, the same in every replica."""
+    return str(tf_variable(variable).name).partition(":")[0]
