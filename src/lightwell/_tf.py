@@ -193,3 +193,25 @@ def forget_event_writer(directory: str) -> None:
         return
     with cache._lock:
         cache._cache.pop(directory, None)
+
+
+def body_around(tensor: Any) -> str | None:
+    """What a tensor is computed inside of, in TensorFlow's words, if a session cannot fetch it; None if it can.
+
+    The body of a function is a graph that only its class tells from another; in a graph with the older control flow
+    only the operation knows. There is no public way to ask either.
+    """
+    graph, loop = getattr(tensor, "graph", None), "tf.while_loop (tf.map_fn and tf.scan are such loops)"
+    if graph is None:
+        return "eager code"
+    if graph.building_function:
+        kinds = {"CondBranchFuncGraph": "tf.cond", "WhileBodyFuncGraph": loop, "WhileCondFuncGraph": loop}
+        return kinds.get(type(graph).__name__, "tf.function")
+    if graph.is_fetchable(tensor):
+        return None
+    missing = lacking(tensor.op, ["_get_control_flow_context"])
+    if missing:
+        tell_once(release(), tuple(missing), "A layer that cannot be read does not say what it is built inside of.")
+        return "tf.cond or tf.while_loop"
+    context = tensor.op._get_control_flow_context()
+    return loop if context is not None and context.GetWhileContext() is not None else "tf.cond"

@@ -56,8 +56,8 @@ def test_input_layer(book: LayerBook) -> None:
     output = v1.feature_column.input_layer(cases.features(), columns)
     kinds = ["NumericColumn", "BucketizedColumn", "IndicatorColumn", "EmbeddingColumn", "NumericColumn"]
     expected = [(f"input_layer/{name}", 0, kind) for name, kind in zip(MANY, kinds, strict=True)]
-    assert lines(book) == [("input_layer", 0, "InputLayer"), *expected]
-    layer, *parts = book
+    assert lines(book) == [*expected, ("input_layer", 0, "InputLayer")]
+    *parts, layer = book
     assert layer.outputs is output
     assert [(part.layer.start, part.layer.end) for part in parts] == SLOTS
     assert [part.layer for part in parts] == list(layer.layer.columns) == list(output.layer.columns)
@@ -98,9 +98,9 @@ def test_linear_model(book: LayerBook) -> None:
     assert lines(book) == [
         line
         for name in ("linear_model", "linear_model_1")
-        for line in [(name, 0, "LinearModel"), *((f"{name}/{column}", 0, kind) for column, kind in parts)]
+        for line in [*((f"{name}/{column}", 0, kind) for column, kind in parts), (name, 0, "LinearModel")]
     ]
-    layer, *terms = list(book)[4:]
+    *terms, layer = list(book)[4:]
     assert layer.outputs is output
     assert output.bias is layer.variables[-1]
     assert [part.layer for part in terms] == list(layer.layer.columns)
@@ -116,7 +116,7 @@ def test_linear_model(book: LayerBook) -> None:
 def test_linear_model_in_pieces(book: LayerBook) -> None:
     with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(2)):
         v1.feature_column.linear_model(cases.features(), [cases.categorical()["list"]])
-    layer, part = book
+    part, layer = book
     assert (layer.name, part.name) == ("net/linear_model", "net/linear_model/city")
     assert [v.op.name for v in part.variables] == [f"net/linear_model/city/weights/part_{i}" for i in (0, 1)]
 
@@ -126,9 +126,9 @@ def test_dense_features(book: LayerBook) -> None:
     features = cases.features()
     layer(features)
     layer(features)
-    names = ["dense_features", *(f"dense_features/{name}" for name in MANY)]
+    names = [*(f"dense_features/{name}" for name in MANY), "dense_features"]
     assert [(call.name, call.call) for call in book] == [(name, turn) for turn in (0, 1) for name in names]
-    first, *parts = list(book)[:6]
+    *parts, first = list(book)[:6]
     assert (first.kind, first.layer) == ("DenseFeatures", layer)
     assert [(part.layer.start, part.layer.end) for part in parts] == SLOTS
     assert [(slot.start, slot.end) for slot in layer.slots] == SLOTS
@@ -139,8 +139,8 @@ def test_dense_features(book: LayerBook) -> None:
 def test_sequence_features(book: LayerBook) -> None:
     ours.SequenceFeatures(cases.sequences()["sequence_many"])(cases.features())
     names = ["trip_ids_embedding", "trip_indicator", "trip_length"]
-    assert [call.name for call in book] == ["sequence_features", *(f"sequence_features/{name}" for name in names)]
-    layer, *parts = book
+    assert [call.name for call in book] == [*(f"sequence_features/{name}" for name in names), "sequence_features"]
+    *parts, layer = book
     assert [(part.layer.start, part.layer.end) for part in parts] == [(0, 2), (2, 6), (6, 7)]
     check_slots(book, layer)
 
@@ -152,7 +152,7 @@ def test_a_shared_embedding_stands_with_each_of_its_columns(book: LayerBook, way
         v1.feature_column.input_layer(cases.features(), columns)
     else:
         ours.DenseFeatures(cases.shared(fc.shared_embeddings)["shared"])(cases.features())
-    layer, city, tags = book
+    city, tags, layer = book
     assert len(layer.variables) == 1
     assert [v is layer.variables[0] for v in (*city.variables, *tags.variables)] == [True, True]
     assert (list(city.inputs), list(tags.inputs)) == (["city"], ["tags"])
@@ -165,7 +165,7 @@ def test_a_name_imported_into_a_module_is_reached(monkeypatch: pytest.MonkeyPatc
     before = program.input_layer
     with tf.Graph().as_default(), recording(LayerBook()) as book, ours.recording_columns():
         program.input_layer(cases.features(), [fc.numeric_column("age")])
-    assert [call.name for call in book] == ["input_layer", "input_layer/age"]
+    assert [call.name for call in book] == ["input_layer/age", "input_layer"]
     assert program.input_layer is before is v1.feature_column.input_layer
 
 

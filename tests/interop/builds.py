@@ -13,6 +13,7 @@ import tensorflow as tf
 import lightwell as lw
 from lightwell.interop.keras_scope import keras_in_model_fn
 from lightwell.interop.trace import KerasTrace
+from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
 from lightwell.layers.record import LayerBook, recording
 from lightwell.optimizers import minimize
 
@@ -84,6 +85,6 @@ def built(network: Callable[[Any], Any], inputs: Any = X, mode: str = lw.ModeKey
         v1.set_random_seed(seed)
         v1.train.create_global_step(graph)
         book = LayerBook()
-        with recording(book), keras_in_model_fn(mode) as trace:
+        with recording(book), v1_optimizers_in_model_fn(), keras_in_model_fn(mode) as trace:
             outputs = network(tf.constant(inputs))
         return Build(graph, trace, book, outputs)

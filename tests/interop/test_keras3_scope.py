@@ -30,7 +30,13 @@ def surface() -> dict[str, Any]:
             *keras.initializers.RandomNormal.__mro__,
         ],
     }
-    return {f"{owner.__qualname__}.{name}": value for owner in owners for name, value in vars(owner).items()}
+    # Python makes `__annotations__` when somebody first asks for them.
+    return {
+        f"{owner.__qualname__}.{name}": value
+        for owner in owners
+        for name, value in vars(owner).items()
+        if name != "__annotations__"
+    }
 
 
 @pytest.fixture

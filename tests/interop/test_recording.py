@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.interop.builds import built, estimator, keras, v1
+from tests.interop.builds import batches, built, classifier, estimator, keras, v1
 
 import lightwell as lw
 from lightwell.optimizers import minimize
@@ -141,3 +142,83 @@ def test_the_recorded_layers_are_those_of_the_scene() -> None:
     values, fetched = build.runs(fetch=(build.outputs, recorded))[0]
     np.testing.assert_array_equal(values["activations"], fetched["conv2d"])
     np.testing.assert_array_equal(values["sequence"], fetched["lstm"])
+
+
+def test_what_cannot_be_fetched_is_hidden_with_the_reason() -> None:
+    def network(x: Any) -> Any:
+        layer = L.Dense(2, name="inner")
+        rows = tf.map_fn(lambda row: layer(row), x)
+        return rows, L.LSTM(2)(x)
+
+    build = built(network, SERIES)
+    assert build.layers == ["lstm"]
+    assert dict(build.book.hidden) == {
+        "inner": "is built inside tf.while_loop (tf.map_fn and tf.scan are such loops), whose values exist only while "
+        "it runs; return the value from there and read what comes out",
+        "lstm/lstm_cell": "is called step by step inside the recurrent layer 'lstm'; a path reads the whole sequence "
+        "that comes out",
+    }
+
+
+def test_layers_that_another_thread_builds_are_recorded(tmp_path: Path) -> None:
+    class Both(L.Layer):
+        """Two threads take turns while one layer is being called."""
+
+        def call(self, inputs: Any) -> Any:
+            graph, given = v1.get_default_graph(), []
+
+            def build() -> None:
+                with graph.as_default():
+                    given.append(keras.Sequential([L.Dense(3), L.Dense(2)], name="tower")(inputs))
+
+            thread = threading.Thread(target=build)
+            thread.start()
+            thread.join()
+            return given[0]
+
+    est = estimator(tmp_path, classifier(lambda x: Both(name="both")(x)))
+    est.train(batches(), steps=2)
+    described = {layer.name: layer.parameters for layer in est.describe(batches()).layers}
+    assert described == {"tower/dense": 21, "tower/dense_1": 8, "tower": 29, "both": 0}
+    row = next(iter(est.predict(batches(), taps=["layers/tower"])))
+    np.testing.assert_array_equal(row["layers/tower"], row["logits"])
+
+
+def test_two_models_built_at_the_same_time_keep_their_layers_apart(tmp_path: Path) -> None:
+    meet = threading.Barrier(2)
+
+    def network(name: str) -> Any:
+        def layers_of(x: Any) -> Any:
+            meet.wait(30)
+            hidden = L.Dense(3, name=f"{name}_first")(x)
+            meet.wait(30)
+            return L.Dense(2, name=f"{name}_second")(hidden)
+
+        return layers_of
+
+    described: dict[str, list[str]] = {}
+
+    def describe(name: str) -> None:
+        made = estimator(tmp_path / name, classifier(network(name))).describe(batches(), mode="infer")
+        described[name] = [layer.name for layer in made.layers]
+
+    threads = [threading.Thread(target=describe, args=[name]) for name in ("one", "other")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert described == {name: [f"{name}_first", f"{name}_second"] for name in ("one", "other")}
+
+
+def test_sparse_outputs_are_recorded_and_read(tmp_path: Path) -> None:
+    class Positive(L.Layer):
+        def call(self, inputs: Any) -> Any:
+            return tf.sparse.from_dense(tf.nn.relu(inputs))
+
+    def network(x: Any) -> Any:
+        return L.Dense(2)(tf.ensure_shape(tf.sparse.to_dense(Positive(name="positive")(x)), [None, 6]))
+
+    est = estimator(tmp_path, classifier(network))
+    est.train(batches(), steps=1)
+    row = next(iter(est.predict(batches(), taps=["layers/positive", "features/x"])))
+    np.testing.assert_array_equal(row["layers/positive"].values, row["features/x"][row["features/x"] > 0])

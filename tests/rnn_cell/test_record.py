@@ -219,3 +219,16 @@ def test_every_door_to_a_function_records(book: LayerBook) -> None:
                 with v1.variable_scope(f"net_{number}"):
                     home.dynamic_rnn(rc.GRUCell(3), tf.zeros([2, 4, 3]), dtype=tf.float32)
     assert [name for name, _, _ in lines(book)] == [f"net_{number}/rnn/gru_cell" for number in range(3)]
+
+
+def test_cells_that_a_recurrent_function_steps_through_are_hidden_with_the_reason(book: LayerBook) -> None:
+    with recording_rnn():
+        unroll(rc.MultiRNNCell([rc.GRUCell(3), rc.DropoutWrapper(rc.GRUCell(3), 0.5)]))
+    assert [call.name for call in book] == ["rnn/multi_rnn_cell"]
+    reason = "is called step by step inside tf.compat.v1.nn.dynamic_rnn; a path reads the whole sequence that comes out"
+    stack = "rnn/multi_rnn_cell"
+    assert dict(book.hidden) == {
+        f"{stack}/cell_0/gru_cell": reason,
+        f"{stack}/cell_1/gru_cell": reason,
+        f"{stack}/cell_1/gru_cell/dropout_wrapper": reason,
+    }

@@ -6,7 +6,7 @@ The order is that of `tf.estimator`, because seeds of random ops depend on it: s
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,10 @@ from lightwell.inputs.call import call_input_fn
 from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
+from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
 from lightwell.keys import LOSS, ModeKeys
-from lightwell.layers.record import LayerBook, recording
+from lightwell.layers.gate import Edit
+from lightwell.layers.record import LayerBook, passed, passed_loss, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
 from lightwell.spec import EstimatorSpec
@@ -45,6 +47,7 @@ class Recipe:
         params: handed to both functions where they ask for it.
         config: likewise, and the source of seed and devices.
         warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
+        edits: what may change values on their way through the model.
     """
 
     model_fn: Callable[..., Any]
@@ -53,6 +56,7 @@ class Recipe:
     params: Any
     config: RunConfig
     warm_start: Callable[[], object] | None = None
+    edits: Sequence[Edit] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +106,36 @@ def finish(draft: Draft) -> Program:
         global_step = draft.global_step
         if global_step is None:
             global_step = tf.compat.v1.train.create_global_step(graph)
-        book = LayerBook()
-        with recording(book), recording_rnn(), recording_columns(), keras_in_model_fn(recipe.mode) as keras:
-            spec = completed(call_model_fn(recipe, draft.inputs), keras)
+        book = LayerBook(edits=recipe.edits)
+        with (
+            recording(book),
+            recording_rnn(),
+            recording_columns(),
+            v1_optimizers_in_model_fn(),
+            keras_in_model_fn(recipe.mode) as keras,
+        ):
+            inputs = _passed_inputs(draft.inputs)
+            spec = completed(call_model_fn(recipe, inputs), keras)
+            spec = _with_passed_loss(spec)
         if recipe.warm_start is not None:
             recipe.warm_start()
-        inputs = with_all_initializers(draft.inputs, graph, spec.scaffold.local_init_op)
+        inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
         return _completed(program, recipe.config)
+
+
+def _passed_inputs(inputs: Inputs) -> Inputs:
+    """What `model_fn` gets in place of what `input_fn` gave."""
+    features, labels = passed("features", inputs.features), passed("labels", inputs.labels)
+    if features is inputs.features and labels is inputs.labels:
+        return inputs
+    return dataclasses.replace(inputs, features=features, labels=labels)
+
+
+def _with_passed_loss(spec: EstimatorSpec) -> EstimatorSpec:
+    """The spec with the loss that its optimizer took: it has passed by then; another passes for whoever reads it."""
+    loss = passed_loss(spec.loss)
+    return spec if loss is spec.loss else spec._replace(loss=loss)
 
 
 def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:

@@ -1,7 +1,7 @@
 """Columns in the book of layers.
 
-Owns how the columns of a call are written down: below the line of the layer, one line per column, named
-`<layer>/<column name>`, whose `layer` is its slot or term. Takes what a call made; gives lines to `record_call`.
+Owns how the columns of a call pass it: before the layer that they stand in, one line per column, named
+`<layer>/<column name>`, whose `layer` is its slot or term. Takes each column's output; gives what the layer is made of.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lightwell.feature_columns.slots import ColumnSlot, ColumnTerm
-from lightwell.layers.record import record_call
+from lightwell.layers.record import passed_outputs
 
 
-def record_parts(
+def passed_parts(
     *,
     name: str,
     features: Any,
     parts: Sequence[ColumnSlot] | Sequence[ColumnTerm],
     tensors: Mapping[Any, Any],
     variables: Mapping[Any, Sequence[Any]],
-) -> None:
-    """Writes down the columns of one call.
+) -> dict[Any, Any]:
+    """Lets the columns of one call pass the book of layers.
 
     Args:
         name: the name of the layer that the columns stand in.
@@ -29,17 +29,22 @@ def record_parts(
         parts: the columns, in the order of the output.
         tensors: column -> its own output; columns without one get no line.
         variables: column -> the variables it uses. Shared ones stand with each column.
+
+    Returns:
+        Column -> what the layer takes for its output.
     """
-    for part in parts:
-        if part.column in tensors:
-            record_call(
-                name=f"{name}/{part.name}",
-                kind=type(part.column).__name__,
-                inputs=_inputs_of(part.column, features),
-                outputs=tensors[part.column],
-                variables=list(variables.get(part.column, ())),
-                layer=part,
-            )
+    return {
+        part.column: passed_outputs(
+            name=f"{name}/{part.name}",
+            kind=type(part.column).__name__,
+            inputs=_inputs_of(part.column, features),
+            outputs=tensors[part.column],
+            variables=list(variables.get(part.column, ())),
+            layer=part,
+        )
+        for part in parts
+        if part.column in tensors
+    }
 
 
 def with_shared(variables: Mapping[Any, Sequence[Any]]) -> dict[Any, list[Any]]:

@@ -1,8 +1,8 @@
 """What `DenseFeatures` and `SequenceFeatures` have in common: a Keras layer whose weights belong to feature columns.
 
 Owns the life of such a layer. It is an ordinary Keras layer; in the graph of a `model_fn` its variables are named as
-TensorFlow 2.15 named them (`dense_features/city_embedding/embedding_weights`), and its columns are written into the
-open book of layers below it. Subclasses turn columns into tensors.
+TensorFlow 2.15 named them (`dense_features/city_embedding/embedding_weights`), and its columns pass the book of layers
+before it. Subclasses turn columns into tensors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import UsageError
-from lightwell.feature_columns.book import record_parts
+from lightwell.feature_columns.book import passed_parts
 from lightwell.feature_columns.checks import checked_columns
 from lightwell.feature_columns.slots import ColumnSlot, slots_of, width_of
 from lightwell.feature_columns.state import ColumnState, Wanted
@@ -82,7 +82,7 @@ class FeatureColumnsLayer(keras.layers.Layer):
     def call(self, features: Any, training: bool | None = None) -> Any:
         """Turns features into tensors."""
         self._columns.tensors.clear()
-        return self._compute(_tf.feature_columns().FeatureTransformationCache(features))
+        return self._compute(features, _tf.feature_columns().FeatureTransformationCache(features))
 
     def __call__(
         self, features: Any, cols_to_output_tensors: dict[Any, Any] | None = None, training: bool | None = None
@@ -106,14 +106,27 @@ class FeatureColumnsLayer(keras.layers.Layer):
                 if self.built:
                     self._enter_graph()
                 outputs = super().__call__(features)
-                self._record(features)
         if cols_to_output_tensors is not None:
             cols_to_output_tensors.update(self._columns.tensors)
         return outputs
 
-    def _compute(self, cache: Any) -> Any:
-        """The outputs; leaves each column's own in `self._columns.tensors`."""
+    def _compute(self, features: Mapping[str, Any], cache: Any) -> Any:
+        """The outputs; leaves each column's own in `self._columns.tensors` and joins them with `_joined`."""
         raise NotImplementedError
+
+    def _joined(self, features: Mapping[str, Any]) -> tf.Tensor:
+        """The columns side by side, each as it comes out of the book of layers."""
+        trace = active_trace()
+        if trace is not None:
+            passed = passed_parts(
+                name=trace.names.path_of(self, None),
+                features=features,
+                parts=self.slots,
+                tensors=self._columns.tensors,
+                variables={column: self._columns.variables_of(column) for column in self.feature_columns},
+            )
+            self._columns.tensors.update(passed)
+        return tf.concat(list(self._columns.tensors.values()), axis=-1)
 
     def _blank(self, features: Mapping[str, Any]) -> Any:
         """What has the shapes of the outputs: Keras looks at a model around this layer before the real call.
@@ -127,20 +140,6 @@ class FeatureColumnsLayer(keras.layers.Layer):
             self._columns.tensors[column] = tf.compat.v1.placeholder(self.compute_dtype, shape)
         outputs = self.compute_output_spec(features)
         return tf.nest.map_structure(lambda spec: tf.compat.v1.placeholder(spec.dtype, spec.shape), outputs)
-
-    def _record(self, features: Mapping[str, Any]) -> None:
-        trace = active_trace()
-        if trace is None or any(isinstance(value, keras.KerasTensor) for value in features.values()):
-            return
-        if not all(trace.holds(tensor) for tensor in self._columns.tensors.values()):
-            return
-        record_parts(
-            name=trace.names.path_of(self, None),
-            features=features,
-            parts=self.slots,
-            tensors=self._columns.tensors,
-            variables={column: self._columns.variables_of(column) for column in self.feature_columns},
-        )
 
     def _make_variable(self, wanted: Wanted) -> Any:
         trainable, trace = wanted.trainable and self.trainable, active_trace()

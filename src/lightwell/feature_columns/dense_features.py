@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -39,9 +40,9 @@ class DenseFeatures(FeatureColumnsLayer):
         """What the layer gives for symbolic inputs."""
         return keras.KerasTensor(self.compute_output_shape(None), dtype=self.compute_dtype)
 
-    def _compute(self, cache: Any) -> tf.Tensor:
+    def _compute(self, features: Mapping[str, Any], cache: Any) -> tf.Tensor:
         for column in self.feature_columns:
             with tf.name_scope(column.name):
                 tensor = column.get_dense_tensor(cache, self._columns)
                 self._columns.tensors[column] = tf.reshape(tensor, [tf.shape(tensor)[0], width_of(column)])
-        return tf.concat(list(self._columns.tensors.values()), axis=-1)
+        return self._joined(features)

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.feature_column.input_layer`, written down.
+"""`tf.compat.v1.feature_column.input_layer`, past the book of layers.
 
 Owns the function under TensorFlow's signature. TensorFlow's own does the work; ours adds the book of layers, the slots
 (`output.layer.columns`) and the hint about raw categorical columns.
@@ -6,16 +6,16 @@ Owns the function under TensorFlow's signature. TensorFlow's own does the work; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.feature_columns.book import distinct, record_parts, with_shared
+from lightwell.feature_columns.book import distinct, passed_parts, with_shared
 from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, slots_of
 from lightwell.layers.attach import attach_layer
-from lightwell.layers.record import record_call
+from lightwell.layers.record import passed_outputs
 
 tensorflows_input_layer = tf.compat.v1.feature_column.input_layer
 
@@ -57,22 +57,24 @@ def input_layer(
     outputs, variables = ScopedOutputs(), dict[Any, Any]()
     with explained(columns):
         result = tensorflows_input_layer(features, columns, weight_collections, trainable, variables, outputs)
-    for given, found in ((cols_to_vars, variables), (cols_to_output_tensors, outputs)):
+    layer, shared = ColumnsLayer(outputs.scope, slots_of(outputs)), with_shared(variables)
+    parts = passed_parts(name=layer.name, features=features, parts=layer.columns, tensors=outputs, variables=shared)
+    for given, found in ((cols_to_vars, variables), (cols_to_output_tensors, parts)):
         if given is not None:
             given.update(found)
-    _record(features, result, outputs, with_shared(variables))
-    return result
-
-
-def _record(features: Any, result: Any, outputs: ScopedOutputs, variables: dict[Any, list[Any]]) -> None:
-    layer = ColumnsLayer(outputs.scope, slots_of(outputs))
-    attach_layer(result, features, layer, {})
-    record_call(
+    result = passed_outputs(
         name=layer.name,
         kind="InputLayer",
         inputs=features,
-        outputs=result,
-        variables=distinct(v for found in variables.values() for v in found),
+        outputs=_joined(result, outputs, parts),
+        variables=distinct(v for found in shared.values() for v in found),
         layer=layer,
     )
-    record_parts(name=layer.name, features=features, parts=layer.columns, tensors=outputs, variables=variables)
+    attach_layer(result, features, layer, {})
+    return result
+
+
+def _joined(result: Any, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Any:
+    """The columns side by side; TensorFlow has joined them already, but for those that were changed since."""
+    same = all(after[column] is before[column] for column in after)
+    return result if same else tf.concat(list(after.values()), axis=1)

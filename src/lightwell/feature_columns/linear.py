@@ -1,4 +1,4 @@
-"""`tf.compat.v1.feature_column.linear_model`, written down.
+"""`tf.compat.v1.feature_column.linear_model`, past the book of layers.
 
 Owns the function under TensorFlow's signature. TensorFlow's own does the work; ours adds the book of layers: the model,
 and each column with its term of the sum.
@@ -12,11 +12,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.feature_columns.book import distinct, record_parts, with_shared
+from lightwell.feature_columns.book import distinct, passed_parts, with_shared
 from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, ColumnTerm
 from lightwell.layers.attach import attach_layer
-from lightwell.layers.record import record_call
+from lightwell.layers.record import passed_outputs
 
 tensorflows_linear_model = tf.compat.v1.feature_column.linear_model
 _BIAS = "bias"
@@ -55,28 +55,24 @@ def linear_model(
         )
     if cols_to_vars is not None:
         cols_to_vars.update(variables)
-    _record(features, result, {column: list(found) for column, found in variables.items()})
-    return result
+    return _passed(features, result, {column: list(found) for column, found in variables.items()})
 
 
-def _record(features: Any, result: Any, variables: dict[Any, list[Any]]) -> None:
+def _passed(features: Any, result: Any, variables: dict[Any, list[Any]]) -> Any:
     bias = variables.pop(_BIAS)
-    terms = tuple(ColumnTerm(column.name, column) for column in variables)
-    layer, tensors, variables = (
-        ColumnsLayer(_scope_of(bias[0]), terms),
-        _terms(result, variables),
-        with_shared(variables),
-    )
-    attach_layer(result, features, layer, {_BIAS: bias[0]})
-    record_call(
+    layer = ColumnsLayer(_scope_of(bias[0]), tuple(ColumnTerm(column.name, column) for column in variables))
+    terms, shared = _terms(result, variables), with_shared(variables)
+    parts = passed_parts(name=layer.name, features=features, parts=layer.columns, tensors=terms, variables=shared)
+    result = passed_outputs(
         name=layer.name,
         kind="LinearModel",
         inputs=features,
-        outputs=result,
-        variables=[*distinct(v for found in variables.values() for v in found), *bias],
+        outputs=_summed(result, terms, parts),
+        variables=[*distinct(v for found in shared.values() for v in found), *bias],
         layer=layer,
     )
-    record_parts(name=layer.name, features=features, parts=terms, tensors=tensors, variables=variables)
+    attach_layer(result, features, layer, {_BIAS: bias[0]})
+    return result
 
 
 def _scope_of(variable: Any) -> str:
@@ -85,15 +81,27 @@ def _scope_of(variable: Any) -> str:
 
 
 def _terms(result: Any, variables: Mapping[Any, list[Any]]) -> dict[Any, Any]:
-    """Column -> its term. TensorFlow does not hand the terms out; it names them alike, after the column's scope."""
+    """Column -> its term. TensorFlow does not hand the terms out; each is made in a scope named after the column's."""
     if not isinstance(result, tf.Tensor) or tf.executing_eagerly():
         return {}
-    inside = result.op.name.rpartition("/")[0]
-    terms = {}
+    inside, terms = result.op.name.rpartition("/")[0], {}
     for column, found in variables.items():
-        name = f"{inside}/{_scope_of(found[0]).rpartition('/')[2]}/weighted_sum:0"
-        try:
-            terms[column] = result.graph.get_tensor_by_name(name)
-        except KeyError:
-            continue
+        scope = f"{inside}/{_scope_of(found[0]).rpartition('/')[2]}/"
+        own = [term for term in _addends(result) if term.name.startswith(scope)]
+        if len(own) == 1:
+            terms[column] = own[0]
     return terms
+
+
+def _summed(result: Any, before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Any:
+    """The terms and the bias; TensorFlow has added them up already, but for the terms that were changed since."""
+    changed = {id(before[column]): after[column] for column in after if after[column] is not before[column]}
+    if not changed:
+        return result
+    terms = tf.add_n([changed.get(id(term), term) for term in _addends(result)])
+    return tf.nn.bias_add(terms, result.op.inputs[1])
+
+
+def _addends(result: Any) -> list[Any]:
+    """What TensorFlow added up before the bias: one tensor per column."""
+    return list(result.op.inputs[0].op.inputs)

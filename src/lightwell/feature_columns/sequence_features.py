@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -40,7 +41,7 @@ class SequenceFeatures(FeatureColumnsLayer):
         values, lengths = self.compute_output_shape(None)
         return keras.KerasTensor(values, dtype=self.compute_dtype), keras.KerasTensor(lengths, dtype="int64")
 
-    def _compute(self, cache: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    def _compute(self, features: Mapping[str, Any], cache: Any) -> tuple[tf.Tensor, tf.Tensor]:
         lengths = []
         for column in self.feature_columns:
             with tf.name_scope(column.name):
@@ -48,7 +49,7 @@ class SequenceFeatures(FeatureColumnsLayer):
                 shape = [tf.shape(tensor)[0], tf.shape(tensor)[1], width_of(column)]
                 self._columns.tensors[column] = tf.reshape(tensor, shape)
                 lengths.append(length)
-        return tf.concat(list(self._columns.tensors.values()), axis=-1), _agreed(lengths, self.feature_columns)
+        return self._joined(features), _agreed(lengths, self.feature_columns)
 
 
 def _agreed(lengths: list[tf.Tensor], columns: tuple[Any, ...]) -> tf.Tensor:

@@ -4,7 +4,7 @@
         spec = keras.completed(model_fn(...))
 
 What a Keras class needs is replaced when the block opens and put back when it closes, also after an exception; other
-threads see Keras as it is. If the program has not loaded Keras, nothing happens.
+graphs see Keras as it is. If the program has not loaded Keras, nothing happens.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from lightwell.interop.equality import patch_equality
 from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.keras3_layers import patch_layers
 from lightwell.interop.legacy_layers import patch_legacy_layers
-from lightwell.interop.legacy_optimizers import legacy_train_op
+from lightwell.interop.legacy_optimizers import legacy_train_op, patch_legacy_optimizers
 from lightwell.interop.old_calls import patch_old_calls
 from lightwell.interop.optimizers import keras_train_op, patch_optimizers
 from lightwell.interop.random_draws import patch_random
 from lightwell.interop.trace import KerasTrace, active_trace, tracing
-from lightwell.interop.v1_optimizers import patch_v1_optimizers
 from lightwell.interop.variable_use import patch_variables
 from lightwell.interop.variables import give_back
 from lightwell.keys import ModeKeys
@@ -41,12 +40,12 @@ def _patch_keras3(patches: Patches) -> None:
     patch_random(keras, patches)
     patch_optimizers(keras, patches)
     patch_old_calls(keras, patches)
-    patch_v1_optimizers(keras, patches)
     patch_equality(patches)
 
 
 def _patch_legacy(patches: Patches) -> None:
     patch_legacy_layers(doors.legacy_keras(), patches)
+    patch_legacy_optimizers(doors.legacy_keras(), patches)
     patch_equality(patches)
 
 

@@ -1,4 +1,4 @@
-"""One call of one Keras layer in a `model_fn`, of either Keras: its path, its training mode, its line in the book.
+"""One call of one Keras layer in a `model_fn`, of either Keras: its path, its training mode, its way past the book.
 
 Takes calls on real tensors only; `keras3_layers` and `legacy_layers` know which those are, and what a layer leaves in
 the graph.
@@ -6,6 +6,7 @@ the graph.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import tensorflow as tf
 
 from lightwell.interop.trace import KerasTrace, OpenCall, active_trace
 from lightwell.interop.variables import tf_variable
-from lightwell.layers.record import record_call
+from lightwell.layers.record import looping, passed_outputs
 
 
 def follow_call(
@@ -27,7 +28,11 @@ def follow_call(
     *,
     by_value: bool = True,
 ) -> Any:
-    """Calls `run(kwargs)` as the layer's call: `training` is added where nobody says, and the call is written down."""
+    """Calls `run(kwargs)` as the layer's call, with `training` added where nobody says.
+
+    Returns:
+        What the book of layers makes of the outputs.
+    """
     around = trace.open_calls[-1] if trace.open_calls else None
     path = trace.names.path_of(layer, around.layer if around else None)
     training = _given_training(layer, args, kwargs)
@@ -35,15 +40,22 @@ def follow_call(
         training = around.training if around else trace.is_training
         if "training" in _parameters(layer):
             kwargs = {**kwargs, "training": training}
-    hidden = bool(around and around.in_loop)
-    trace.open_calls.append(OpenCall(layer, path, training, hidden or _calls_in_a_loop(layer), by_value))
+    steps = looping(f"the recurrent layer {path!r}") if _calls_in_a_loop(layer) else contextlib.nullcontext()
+    trace.open_calls.append(OpenCall(layer, path, training, by_value))
     try:
-        outputs = run(kwargs)
+        with steps:
+            outputs = run(kwargs)
     finally:
         trace.open_calls.pop()
-    if not hidden:
-        _record(trace, layer, path, args, kwargs, outputs)
-    return outputs
+    given = [*args, *(value for value in kwargs.values() if _has_tensor(value))]
+    return passed_outputs(
+        name=path,
+        kind=type(layer).__name__,
+        inputs=given[0] if len(given) == 1 else tuple(given),
+        outputs=outputs,
+        variables=[tf_variable(weight) for weight in layer.weights],
+        layer=layer,
+    )
 
 
 def wrapped_init(original: Any) -> Any:
@@ -74,21 +86,6 @@ def _given_training(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _calls_in_a_loop(layer: Any) -> bool:
     """Whether a recurrent layer runs its cell in a loop; Keras calls the cell once outside of it, to learn shapes."""
     return hasattr(layer, "cell") and not getattr(layer, "unroll", False)
-
-
-def _record(trace: KerasTrace, layer: Any, path: str, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
-    leaves = tf.nest.flatten(outputs, expand_composites=True)
-    if not leaves or not all(trace.holds(leaf) for leaf in leaves):
-        return
-    given = [*args, *(value for value in kwargs.values() if _has_tensor(value))]
-    record_call(
-        name=path,
-        kind=type(layer).__name__,
-        inputs=given[0] if len(given) == 1 else tuple(given),
-        outputs=outputs,
-        variables=[tf_variable(weight) for weight in layer.weights],
-        layer=layer,
-    )
 
 
 def _has_tensor(value: Any) -> bool:

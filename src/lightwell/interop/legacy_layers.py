@@ -99,7 +99,7 @@ def _wrapped_add_update(original: Any) -> Any:
         trace = active_trace()
         known = len(doors.legacy_updates(self))
         original(self, *args, **kwargs)
-        if trace is not None and not trace.is_describing:
+        if trace is not None and not trace.doing.is_describing:
             for update in doors.legacy_updates(self)[known:]:
                 _add_update(trace, self, update)
 
@@ -133,5 +133,5 @@ def _add_loss(trace: KerasTrace, loss: Any) -> None:
     if callable(loss):  # the regulariser of a weight, told once when the weight is made
         with tf.init_scope():
             trace.add_penalty(loss())
-    elif not trace.is_describing:
+    elif not trace.doing.is_describing:
         trace.add_penalty(loss)

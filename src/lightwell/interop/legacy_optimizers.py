@@ -11,12 +11,22 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._patches import Patches
 from lightwell.interop import doors
+from lightwell.interop.gradients import pass_losses, pass_pairs, passed_gradients, running
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace
 from lightwell.interop.variables import move_to_local
+from lightwell.layers.record import passed_loss
 
 _v1 = tf.compat.v1
+
+
+def patch_legacy_optimizers(keras: Any, patches: Patches) -> None:
+    """Lets losses and gradients pass on their way into the optimizers of `tf_keras`."""
+    pass_losses(patches, keras.optimizers.legacy.Optimizer, "get_gradients")
+    for kind in (keras.optimizers.Optimizer, keras.optimizers.legacy.Optimizer):
+        pass_pairs(patches, kind, "apply_gradients")
 
 
 def legacy_train_op(
@@ -29,7 +39,7 @@ def legacy_train_op(
         if global_step is not None:
             optimizer.iterations = global_step
         return tf.group(*optimizer.get_updates(loss, targets))
-    optimizer = _of_this_graph(trace, optimizer)
+    loss, optimizer = passed_loss(loss), _of_this_graph(trace, optimizer)
     if global_step is not None:
         move_to_local(trace.graph, optimizer.iterations)
         optimizer.iterations = global_step
@@ -40,11 +50,11 @@ def legacy_train_op(
     _start_rate(trace, optimizer)
 
     def update(given: list[Any]) -> Any:
-        with trace.optimizing():
+        with trace.optimizing(), running("apply_gradients"):
             optimizer.apply_gradients(zip(given, targets, strict=True))
         return tf.constant(0)
 
-    known = [gradient for gradient in gradients if gradient is not None]
+    known = passed_gradients([gradient for gradient in gradients if gradient is not None], targets)
     with tf.control_dependencies([tf.function(update, autograph=False)(known)]):
         return tf.no_op()
 

@@ -9,6 +9,7 @@ numbered anew.
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any
 
 import tensorflow as tf
@@ -28,15 +29,17 @@ class LayerNames:
         self._graph = graph
         self._layers: dict[int, tuple[Any, str]] = {}  # the layer is kept so that its id stays its own
         self._taken: set[str] = set()
+        self._lock = threading.RLock()
 
     def path_of(self, layer: Any, parent: Any = None) -> str:
         """The layer's path; `parent` is the layer that calls it, None for an outermost call."""
         known = self._layers.get(id(layer))
         if known is not None:
             return known[1]
-        path = self._below(parent, layer) if parent is not None else self._outermost(layer)
-        self._taken.add(path)
-        self._layers[id(layer)] = (layer, path)
+        with self._lock:
+            path = self._below(parent, layer) if parent is not None else self._outermost(layer)
+            self._taken.add(path)
+            self._layers[id(layer)] = (layer, path)
         return path
 
     def unique_variable(self, name: str) -> str:

@@ -17,9 +17,11 @@ import tensorflow as tf
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
+from lightwell.interop.gradients import passed_gradients
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
+from lightwell.layers.record import passed_loss
 
 LEARNING_RATES = "lightwell/learning_rate"
 _v1 = tf.compat.v1
@@ -59,6 +61,7 @@ def keras_train_op(
     Raises:
         ModelFnError: there is nothing to train, or the optimizer cannot be used in this graph.
     """
+    loss = passed_loss(loss)
     if variables is None:
         variables = trace.graph.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES)
     with tf.name_scope(f"{optimizer.name}/"):
@@ -157,6 +160,7 @@ def _counts_in(optimizer: Any, global_step: Any) -> bool:
 def _update(
     trace: KerasTrace, optimizer: Any, gradients: list[Any], targets: list[Any], global_step: Any
 ) -> tf.Operation:
+    gradients = passed_gradients(gradients, targets)
     trained = [_keras_variable(trace, variable) for variable in targets]
     left_to_count = None if _counts_in(optimizer, global_step) else global_step
 

@@ -7,8 +7,9 @@ and penalised. The files beside it write into the trace that is active; `keras_s
 from __future__ import annotations
 
 import contextlib
-import contextvars
+import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ import tensorflow as tf
 
 from lightwell.interop.naming import LayerNames
 from lightwell.keys import ModeKeys
+from lightwell.layers.per_graph import PerGraph
 
 _v1 = tf.compat.v1
 
@@ -28,15 +30,22 @@ class OpenCall:
         layer: the layer.
         path: its path in this graph.
         training: what it and the layers below it take for `training` when nobody says.
-        in_loop: whether the layers below it work in a loop, where their values cannot be fetched.
         by_value: whether its code expects tensors to compare by value.
     """
 
     layer: Any
     path: str
     training: Any
-    in_loop: bool = False
     by_value: bool = True
+
+
+class _Doing(threading.local):
+    """What one thread is in the middle of: several may build one graph."""
+
+    def __init__(self) -> None:
+        self.open_calls: list[OpenCall] = []
+        self.is_optimizing = False
+        self.is_describing = False
 
 
 @dataclass(eq=False)
@@ -49,6 +58,7 @@ class KerasTrace:
         updates: operations that keep state up to date (moving statistics); they belong to each training step.
         updaters: for each of them, the layers (by id) that were being called when it was made.
         old_names: variable name to the name that TensorFlow 2.15 gave it, where the two differ.
+        doing: what the thread that asks is in the middle of.
     """
 
     graph: tf.Graph
@@ -56,12 +66,10 @@ class KerasTrace:
     updates: list[Any] = field(default_factory=list)
     updaters: list[frozenset[int]] = field(default_factory=list)
     old_names: dict[str, str] = field(default_factory=dict)
-    open_calls: list[OpenCall] = field(default_factory=list)
+    doing: _Doing = field(default_factory=_Doing)
     names: LayerNames = field(init=False)
     reads_in_order: bool = True
-    is_optimizing: bool = False
     optimizer_being_built: str | None = None
-    is_describing: bool = False
     symbolic: set[str] = field(default_factory=set)
     # Keras variables compare element by element, so all of these go by id; the objects are kept to keep the id.
     created: dict[int, tuple[Any, Any]] = field(default_factory=dict)
@@ -80,6 +88,11 @@ class KerasTrace:
         return self.mode == ModeKeys.TRAIN
 
     @property
+    def open_calls(self) -> list[OpenCall]:
+        """The layer calls in progress, the innermost last."""
+        return self.doing.open_calls
+
+    @property
     def is_outside_functions(self) -> bool:
         """Whether operations created now are the graph's own, and not those of a loop's or a function's body."""
         return _v1.get_default_graph() is self.graph
@@ -87,25 +100,25 @@ class KerasTrace:
     @property
     def compares_by_value(self) -> bool:
         """Whether the code that is running, a layer's or an optimizer's, expects tensors to compare by value."""
-        return self.is_optimizing or (bool(self.open_calls) and self.open_calls[-1].by_value)
+        return self.doing.is_optimizing or (bool(self.open_calls) and self.open_calls[-1].by_value)
 
     @contextlib.contextmanager
     def optimizing(self) -> Iterator[None]:
         """Inside the block an optimizer's code is running."""
-        self.is_optimizing = True
+        self.doing.is_optimizing = True
         try:
             yield
         finally:
-            self.is_optimizing = False
+            self.doing.is_optimizing = False
 
     @contextlib.contextmanager
     def describing(self) -> Iterator[None]:
         """Inside the block a layer is called to describe a model, on what stands for inputs."""
-        before, self.is_describing = self.is_describing, True
+        before, self.doing.is_describing = self.doing.is_describing, True
         try:
             yield
         finally:
-            self.is_describing = before
+            self.doing.is_describing = before
 
     def holds(self, tensor: Any) -> bool:
         """Whether a tensor can be fetched from the graph."""
@@ -130,25 +143,14 @@ def collect(key: str, value: Any) -> None:
         _v1.add_to_collection(key, value)
 
 
-_active: contextvars.ContextVar[KerasTrace | None] = contextvars.ContextVar("lightwell_keras_trace", default=None)
+_active: PerGraph[KerasTrace] = PerGraph()
 
 
 def active_trace() -> KerasTrace | None:
-    """The trace that is open in this context, if what is built now goes into its graph."""
-    trace = _active.get()
-    if trace is None or tf.executing_eagerly():
-        return None
-    graph = _v1.get_default_graph()
-    while graph is not None and graph is not trace.graph:
-        graph = getattr(graph, "outer_graph", None)  # a function's graph knows the one around it
-    return None if graph is None else trace
+    """The trace of the graph that is built now, by any thread."""
+    return _active.here()
 
 
-@contextlib.contextmanager
-def tracing(trace: KerasTrace) -> Iterator[KerasTrace]:
-    """Makes `trace` the active one inside the block."""
-    token = _active.set(trace)
-    try:
-        yield trace
-    finally:
-        _active.reset(token)
+def tracing(trace: KerasTrace) -> AbstractContextManager[KerasTrace]:
+    """Makes `trace` that of the default graph inside the block."""
+    return _active.opened(trace)

@@ -1,54 +1,68 @@
-"""Optimizers of `tf.compat.v1.train` given Keras 3 variables: `minimize(loss, var_list=model.trainable_variables)`.
+"""Optimizers of `tf.compat.v1.train`, and those that programs derive from them, in a `model_fn`.
 
-A v1 optimizer asks a variable for things that only a TensorFlow variable has; it gets the one behind Keras' variable.
+The losses and gradients that they are given pass the book of layers. Where a program has loaded Keras 3, they take its
+variables, too (`minimize(loss, var_list=model.trainable_variables)`): a v1 optimizer asks a variable for things that
+only a TensorFlow variable has; it gets the one behind Keras' variable.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell._patches import Patches
+from lightwell._patches import Patches, SharedPatches
 from lightwell.interop import doors
+from lightwell.interop.gradients import pass_losses, pass_pairs
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 
-
-def patch_v1_optimizers(keras: Any, patches: Patches) -> None:
-    """Lets v1 optimizers take the variables of Keras 3."""
-    kind = doors.variable_class(keras)
-    optimizer = tf.compat.v1.train.Optimizer
-    patches.wrap(optimizer, "compute_gradients", functools.partial(_wrapped_compute_gradients, kind))
-    patches.wrap(optimizer, "apply_gradients", functools.partial(_wrapped_apply_gradients, kind))
+_Optimizer = tf.compat.v1.train.Optimizer
 
 
-def _wrapped_compute_gradients(kind: type, original: Any) -> Any:
+def v1_optimizers_in_model_fn() -> AbstractContextManager[None]:
+    """Lets v1 optimizers work for the graph that a `model_fn` builds, until the `with` block ends."""
+    return _stand_ins.applied()
+
+
+def _replace(patches: Patches) -> None:
+    patches.wrap(_Optimizer, "compute_gradients", _taking_keras_variables)
+    patches.wrap(_Optimizer, "apply_gradients", _taking_keras_pairs)
+    pass_losses(patches, _Optimizer, "compute_gradients")
+    pass_pairs(patches, _Optimizer, "apply_gradients")
+
+
+_stand_ins = SharedPatches(_replace)
+
+
+def _taking_keras_variables(original: Any) -> Any:
     @functools.wraps(original)
     def compute_gradients(self: Any, loss: Any, var_list: Any = None, *args: Any, **kwargs: Any) -> Any:
         trace = active_trace()
         if trace is not None and var_list is not None:
-            var_list = [_plain(trace, kind, variable) for variable in tf.nest.flatten(var_list)]
+            var_list = [_plain(trace, variable) for variable in tf.nest.flatten(var_list)]
         return original(self, loss, var_list, *args, **kwargs)
 
     return compute_gradients
 
 
-def _wrapped_apply_gradients(kind: type, original: Any) -> Any:
+def _taking_keras_pairs(original: Any) -> Any:
     @functools.wraps(original)
     def apply_gradients(self: Any, grads_and_vars: Iterable[tuple[Any, Any]], *args: Any, **kwargs: Any) -> Any:
         trace = active_trace()
         if trace is not None:
-            grads_and_vars = [(gradient, _plain(trace, kind, variable)) for gradient, variable in grads_and_vars]
+            grads_and_vars = [(gradient, _plain(trace, variable)) for gradient, variable in grads_and_vars]
         return original(self, grads_and_vars, *args, **kwargs)
 
     return apply_gradients
 
 
-def _plain(trace: KerasTrace, kind: type, variable: Any) -> Any:
-    if not isinstance(variable, kind):
+def _plain(trace: KerasTrace, variable: Any) -> Any:
+    keras = doors.keras3()
+    if keras is None or not isinstance(variable, doors.variable_class(keras)):
         return variable
     ensure_created(trace, variable)
     return doors.held_value(variable)

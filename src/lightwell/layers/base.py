@@ -1,8 +1,8 @@
 """`Layer`, the class every layer derives from, users' own included.
 
 Owns the life of a layer: it takes a variable scope at its first call, is built once from the shape of its inputs, is
-called any number of times with the same variables, and reports losses and updates to the graph's collections. Each call
-is written into the open book of layers. Nothing here knows sessions or Keras.
+called any number of times with the same variables, and reports losses and updates to the graph's collections. The
+outputs of each call pass the book of layers. Nothing here knows sessions or Keras.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lightwell.layers.attach import attach_layer
 from lightwell.layers.input_spec import check_inputs
 from lightwell.layers.introspection import CallHistory
 from lightwell.layers.naming import next_layer_name, snake_case
-from lightwell.layers.record import record_call
+from lightwell.layers.record import passed_outputs
 from lightwell.layers.scopes import LayerScope
 from lightwell.layers.variables import Made, make_variable, pieces_of
 
@@ -188,7 +188,7 @@ class Layer(CallHistory):
         return self(*args, **kwargs)
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Builds the layer if need be, calls it, and writes the call down.
+        """Builds the layer if need be, calls it, and gives what the book of layers makes of its outputs.
 
         Raises:
             UsageError: the inputs do not fit the layer, or belong to another graph than the layer's variables.
@@ -206,9 +206,7 @@ class Layer(CallHistory):
             outputs = self.call(inputs, *args, **kwargs)
             self._penalise_activity(outputs)
         self._calls += 1
-        self._remember(inputs, outputs)
-        attach_layer(outputs, inputs, self, self._variables)
-        record_call(
+        outputs = passed_outputs(
             name=self._scope.path or self.name,
             kind=type(self).__name__,
             inputs=inputs,
@@ -216,6 +214,8 @@ class Layer(CallHistory):
             variables=self._pieces(lambda _: True),
             layer=self,
         )
+        self._remember(inputs, outputs)
+        attach_layer(outputs, inputs, self, self._variables)
         return outputs
 
     def _build_for(self, inputs: Any) -> None:

@@ -1,8 +1,9 @@
-"""The book of layers: what a `model_fn` called, in order, while it ran.
+"""The book of layers: what a `model_fn` called, in order, while it ran, and the gate that every value passes.
 
-Owns `LayerCall` (one call of one layer) and `LayerBook` (all calls of one graph). Layers write into the book that is
-open in the current context through `record_call`; without an open book that is a no-op, so a layer works the same in
-and outside an Estimator. Nothing here knows graphs beyond the tensors it is handed.
+Owns `LayerCall` (one call of one layer) and `LayerBook` (all calls of one graph). The engine opens a book for the graph
+it builds (`recording`); whatever has a path goes through `passed` or `passed_outputs` on its way, and the model goes on
+with what they return. Without an open book they return what they were given, so that a layer works the same outside an
+Estimator.
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import difflib
+import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import PathError
+from lightwell.layers.gate import Edit, tensors_in, through_edits
+from lightwell.layers.per_graph import PerGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +35,7 @@ class LayerCall:
         call: 0 for the first call of that layer in this graph, 1 for the second, and so on.
         kind: the layer's class name, `Conv2D`.
         inputs: what the layer was called with (a tensor or a structure of tensors).
-        outputs: what it returned (a tensor or a structure of tensors).
+        outputs: what it returned, and the model went on with (a tensor or a structure of tensors).
         variables: the variables the layer owns, in order of creation.
         layer: the layer object itself, where there is one.
     """
@@ -41,6 +48,11 @@ class LayerCall:
     variables: tuple[Any, ...]
     layer: Any = None
 
+    @property
+    def path(self) -> str:
+        """The path of its outputs."""
+        return f"layers/{self.name}:{self.call}" if self.call else f"layers/{self.name}"
+
 
 class LayerOutputs(dict[str, Any]):
     """Layer name to output, with an error that helps where a name is unknown."""
@@ -50,20 +62,91 @@ class LayerOutputs(dict[str, Any]):
         raise PathError(f"There is no layer {name!r} in this model. Its layers are {close or sorted(self)}.")
 
 
-@dataclass
+@dataclass(eq=False)
 class LayerBook:
-    """All layer calls of one graph, in the order in which they happened."""
+    """All layer calls of one graph, in the order in which they happened.
+
+    Where a strategy runs the model several times in one graph, the first replica writes here and each of the others
+    into a book of its own, under the same names.
+
+    Attributes:
+        calls: the calls so far.
+        edits: what may change values on their way, in the order in which they apply.
+        replicas: the number of a replica, from 1 on, to its book.
+    """
 
     calls: list[LayerCall] = field(default_factory=list)
+    edits: Sequence[Edit] = ()
+    replicas: dict[int, LayerBook] = field(default_factory=dict)
 
-    def add(
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts = Counter(call.name for call in self.calls)
+        self._out_of_reach: dict[str, str] = {}
+        self._losses: dict[int, tuple[Any, Any]] = {}
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """(name, reason) of each layer that was called only where a session cannot fetch its values.
+
+        The reason is the rest of a sentence about the layer: "is built inside tf.cond, ...".
+        """
+        return [(name, reason) for name, reason in self._out_of_reach.items() if name not in self._counts]
+
+    def passed(self, path: str, values: Any) -> Any:
+        """What the model goes on with in place of `values`: themselves, unless an edit changes them.
+
+        Args:
+            path: `features`, `labels`, `gradients/weights/dense/kernel`.
+            values: a tensor, or a structure of tensors, whose parts are named by their keys: `features/age`.
+        """
+        return through_edits(self.edits, path, values)
+
+    def passed_loss(self, loss: Any) -> Any:
+        """`passed("loss", loss)`, once for each loss: an optimizer takes it, and the spec holds it, too."""
+        if not self.edits or not isinstance(loss, tf.Tensor):
+            return loss
+        known = self._losses.get(id(loss))
+        if known is None:
+            known = (loss, self.passed("loss", loss))
+            self._losses[id(loss)] = self._losses[id(known[1])] = known  # kept, so that an id stays a tensor's own
+        return known[1]
+
+    def passed_outputs(
         self, *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
-    ) -> LayerCall:
-        """Writes down one call and numbers it among the calls of the same layer."""
-        earlier = sum(1 for call in self.calls if call.name == name)
-        call = LayerCall(name, earlier, kind, inputs, outputs, tuple(variables), layer)
-        self.calls.append(call)
-        return call
+    ) -> Any:
+        """Writes down one call of a layer, numbered among the calls of that layer; gives what came of its outputs.
+
+        A call whose values a session cannot fetch gets no line and no number: its name is among `hidden`.
+        """
+        tensors, loop = tensors_in(outputs), _loop.get()
+        if not tensors or (loop is not None and any(layer is one for one in loop.stood_for)):
+            return outputs
+        reason = _reason_hidden(tensors) if loop is None else loop.reason
+        with self._lock:
+            number = 0 if reason else self._counts[name]
+            call = LayerCall(name, number, kind, inputs, outputs, tuple(variables), layer)
+            if reason:
+                self._out_of_reach.setdefault(name, reason)
+            else:
+                self._counts[name] += 1
+                place = len(self.calls)
+                self.calls.append(call)
+        edited = through_edits(self.edits, call.path, outputs, call)
+        if edited is not outputs and not reason:
+            self.calls[place] = LayerCall(name, number, kind, inputs, edited, call.variables, layer)
+        return edited
+
+    def of_replica(self) -> LayerBook:
+        """The book of the replica that is built now: this one, unless there are several."""
+        replica = tf.distribute.get_replica_context()
+        number = 0
+        if replica is not None and replica.num_replicas_in_sync > 1:
+            number = int(tf.get_static_value(replica.replica_id_in_sync_group) or 0)
+        if number == 0:
+            return self
+        with self._lock:
+            return self.replicas.setdefault(number, LayerBook(edits=self.edits))
 
     def by_name(self) -> LayerOutputs:
         """The outputs of all calls, by the layer's name; `name:1` is its second call."""
@@ -84,32 +167,80 @@ class LayerBook:
         return len(self.calls)
 
 
-_open_book: contextvars.ContextVar[LayerBook | None] = contextvars.ContextVar("lightwell_layer_book", default=None)
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    """What runs layers step by step: why they are out of reach, and the layers whose steps it gives as a whole."""
+
+    reason: str
+    stood_for: tuple[Any, ...]
+
+
+_books: PerGraph[LayerBook] = PerGraph()
+# A matter of the running code, not of the graph: another thread may build the same graph beside the loop.
+_loop: contextvars.ContextVar[_Loop | None] = contextvars.ContextVar("lightwell_loop", default=None)
+
+
+def recording(book: LayerBook) -> AbstractContextManager[LayerBook]:
+    """Opens `book` for what is built in the default graph, by any thread, inside the `with` block."""
+    return _books.opened(book)
+
+
+def open_book() -> LayerBook | None:
+    """The book of the graph, and of the replica, that is built now."""
+    book = _books.here()
+    return None if book is None else book.of_replica()
+
+
+def passed(path: str, values: Any) -> Any:
+    """What the model goes on with in place of `values`; see `LayerBook.passed`."""
+    book = open_book()
+    return values if book is None else book.passed(path, values)
+
+
+def passed_loss(loss: Any) -> Any:
+    """What takes the place of a loss; see `LayerBook.passed_loss`."""
+    book = open_book()
+    return loss if book is None else book.passed_loss(loss)
+
+
+def passed_outputs(
+    *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
+) -> Any:
+    """What a layer's caller gets in place of its outputs; the call is written down. See `LayerBook.passed_outputs`."""
+    book = open_book()
+    if book is None:
+        return outputs
+    return book.passed_outputs(name=name, kind=kind, inputs=inputs, outputs=outputs, variables=variables, layer=layer)
+
+
+def in_a_loop() -> bool:
+    """Whether what calls layers now runs them step by step."""
+    return _loop.get() is not None
 
 
 @contextlib.contextmanager
-def recording(book: LayerBook) -> Iterator[LayerBook]:
-    """Opens `book` for the layer calls made inside the `with` block."""
-    token = _open_book.set(book)
+def looping(where: str, stood_for: Sequence[Any] = ()) -> Iterator[None]:
+    """Inside the block, layers are called step by step: they get no line in the book, and are among its `hidden`.
+
+    Args:
+        where: what runs them, as it stands in a sentence: "tf.compat.v1.nn.dynamic_rnn".
+        stood_for: layers whose steps are written down as a whole afterwards.
+    """
+    reason = f"is called step by step inside {where}; a path reads the whole sequence that comes out"
+    token = _loop.set(_Loop(reason, tuple(stood_for)))
     try:
-        yield book
+        yield
     finally:
-        _open_book.reset(token)
+        _loop.reset(token)
 
 
-def record_call(
-    *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
-) -> LayerCall | None:
-    """Writes a layer call into the open book, if one is open and a session can fetch what the call gave."""
-    book = _open_book.get()
-    if book is None or not is_fetchable(outputs):
-        return None
-    return book.add(name=name, kind=kind, inputs=inputs, outputs=outputs, variables=variables, layer=layer)
-
-
-def is_fetchable(values: Any) -> bool:
-    """Whether every tensor in `values` is a value of the outer graph, not of a loop's or branch's body."""
-    tensors = [value for value in tf.nest.flatten(values) if isinstance(value, tf.Tensor)]
-    if not tensors or tf.executing_eagerly():
-        return bool(tensors)
-    return all(not tensor.graph.building_function and tensor.graph.is_fetchable(tensor) for tensor in tensors)
+def _reason_hidden(tensors: list[Any]) -> str | None:
+    """Why a session cannot fetch the tensors; None if it can."""
+    for tensor in tf.nest.flatten(tensors, expand_composites=True):
+        body = _tf.body_around(tensor)
+        if body is not None:
+            return (
+                f"is built inside {body}, whose values exist only while it runs; return the value from there and "
+                "read what comes out"
+            )
+    return None

@@ -10,13 +10,19 @@ from typing import Any
 from lightwell.errors import UsageError
 
 
+def innermost(cell: Any) -> Any:
+    """The cell inside of all wrappers."""
+    while hasattr(cell, "wrapped_cell"):
+        cell = cell.wrapped_cell
+    return cell
+
+
 def record_name(cell: Any, scope: str) -> str:
     """A cell's name in the book: the scope of its variables. Wrappers count as the cell they wrap.
 
     A cell that overrides `__call__` keeps no scope; it is called by its class, as its variables usually are.
     """
-    while hasattr(cell, "wrapped_cell"):
-        cell = cell.wrapped_cell
+    cell = innermost(cell)
     try:
         return str(cell.scope_name)
     except (UsageError, AttributeError):

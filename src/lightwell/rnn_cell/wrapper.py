@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.layers.naming import snake_case
-from lightwell.layers.record import record_call
+from lightwell.layers.record import passed_outputs
 from lightwell.rnn_cell.base import RNNCell
 from lightwell.rnn_cell.options import cell_of
 from lightwell.rnn_cell.record import record_name
@@ -55,16 +55,15 @@ class CellWrapper(RNNCell):
         """Runs one step of the cell inside, in the scope that it takes."""
         outputs = self._wrapped_step(inputs, state, scope)
         self.built = True
-        if self._changes_values:
-            self._record(inputs, outputs)
-        return outputs
+        return self._passed(inputs, outputs) if self._changes_values else outputs
 
-    def _record(self, inputs: Any, outputs: Any) -> None:
+    def _passed(self, inputs: Any, outputs: tuple[Any, Any]) -> tuple[Any, Any]:
         inner = record_name(self.cell, tf.compat.v1.get_variable_scope().name)
         name, kind = snake_case(type(self).__name__), type(self).__name__
-        record_call(
+        passed: tuple[Any, Any] = passed_outputs(
             name=f"{inner}/{name}", kind=kind, inputs=inputs, outputs=outputs, variables=self.variables, layer=self
         )
+        return passed
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         """The same step, in the scope of the caller."""

@@ -1,0 +1,92 @@
+"""Losses and gradients on their way to an optimizer's variables.
+
+Owns the last moment at which they may be changed: the loss before gradients are taken of it, each gradient before an
+optimizer applies it, whichever optimizer that is. Both pass the book of layers once, however many optimizers stand
+inside one another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from lightwell._patches import Patches
+from lightwell.interop.variables import tf_variable
+from lightwell.layers.record import open_book, passed_loss
+
+# The methods whose code is running: an optimizer around another hands on what has passed already.
+_running: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("lightwell_optimizer", default=frozenset())
+
+
+def passed_gradients(gradients: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+    """What an optimizer applies in place of `gradients`, those of `variables`."""
+    book = open_book()
+    if book is None:
+        return list(gradients)
+    return [
+        None if gradient is None else book.passed(f"gradients/weights/{_name(variable)}", gradient)
+        for gradient, variable in zip(gradients, variables, strict=True)
+    ]
+
+
+def passed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """(gradient, variable) pairs, with what is applied in place of the gradients."""
+    listed = [tuple(pair) for pair in pairs]
+    variables = [variable for _, variable in listed]
+    return list(zip(passed_gradients([gradient for gradient, _ in listed], variables), variables, strict=True))
+
+
+@contextlib.contextmanager
+def running(method: str) -> Iterator[None]:
+    """Inside the block, what `method` of an optimizer is given has passed already."""
+    token = _running.set(_running.get() | {method})
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+def pass_losses(patches: Patches, optimizer: type, method: str) -> None:
+    """Lets the losses that `method` of an optimizer class, or of one derived from it, is given pass."""
+    _pass_first_argument(patches, optimizer, method, "loss", passed_loss)
+
+
+def pass_pairs(patches: Patches, optimizer: type, method: str) -> None:
+    """Lets the gradients that `method` of an optimizer class, or of one derived from it, is given pass."""
+    _pass_first_argument(patches, optimizer, method, "grads_and_vars", passed_pairs)
+
+
+def _pass_first_argument(
+    patches: Patches, optimizer: type, method: str, argument: str, change: Callable[[Any], Any]
+) -> None:
+    def wrapped(original: Any) -> Any:
+        @functools.wraps(original)
+        def pass_and_call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if method in _running.get() or open_book() is None:
+                return original(self, *args, **kwargs)
+            if args:
+                args = (change(args[0]), *args[1:])
+            elif argument in kwargs:
+                kwargs[argument] = change(kwargs[argument])
+            with running(method):
+                return original(self, *args, **kwargs)
+
+        return pass_and_call
+
+    for kind in [optimizer, *_derived(optimizer)]:
+        if method in vars(kind):
+            patches.wrap(kind, method, wrapped)
+
+
+def _derived(kind: type) -> list[type]:
+    """The classes derived from `kind`, each once."""
+    below: list[type] = type.__subclasses__(kind)
+    return list(dict.fromkeys(one for direct in below for one in (direct, *_derived(direct))))
+
+
+def _name(variable: Any) -> str:
+    """Its name in checkpoints, the same in every replica."""
+    return str(tf_variable(variable).name).partition(":")[0]

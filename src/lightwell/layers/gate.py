@@ -1,0 +1,147 @@
+"""The gate: where a value on its way through the model may be changed.
+
+Owns `Passing` (one tensor at the gate), the form of an `Edit`, and what an edit may give back. Takes structures of
+tensors with the path they stand under; gives the very same object where no edit changed anything, so that a model
+without edits is the graph it always was.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from lightwell.errors import UsageError
+
+if TYPE_CHECKING:
+    from lightwell.layers.record import LayerCall
+
+_FORMS = (tf.Tensor, tf.SparseTensor, tf.RaggedTensor, tf.IndexedSlices)
+
+
+@dataclass(frozen=True, eq=False)
+class Passing:
+    """One tensor on its way.
+
+    Attributes:
+        path: its name: `features/age`, `layers/dense:1`, `layers/lstm[1]`, `gradients/weights/dense/kernel`, `loss`.
+        value: the tensor; sparse and ragged ones, and gradients in slices, come as they are.
+        call: for a layer's output, the call that gave it.
+    """
+
+    path: str
+    value: Any
+    call: LayerCall | None = None
+
+
+Edit = Callable[[Passing], Any]
+"""Gives what the model goes on with in place of `passing.value`; that very object where it changes nothing."""
+
+_Visit = Callable[[str, Any], Any]
+
+
+def tensors_in(values: Any) -> list[Any]:
+    """The tensors of a structure, in order; sparse and ragged ones count as one."""
+    return [value for value in tf.nest.flatten(values) if isinstance(value, _FORMS)]
+
+
+def through_edits(edits: Sequence[Edit], path: str, values: Any, call: LayerCall | None = None) -> Any:
+    """What becomes of `values`, a tensor or a structure of tensors, after all edits.
+
+    Args:
+        edits: in the order in which they apply.
+        path: the path of the whole. The outputs of a layer are numbered below it (`layers/lstm[1]`); other structures
+            are named by their keys (`features/age`).
+        call: the layer call whose outputs they are.
+    """
+    if not edits:
+        return values
+
+    def visit(leaf_path: str, leaf: Any) -> Any:
+        for edit in edits:
+            leaf = _accepted(leaf_path, leaf, edit(Passing(leaf_path, leaf, call)))
+        return leaf
+
+    return _by_key(path, values, visit) if call is None else _by_number(path, values, visit)
+
+
+def _by_number(path: str, values: Any, visit: _Visit) -> Any:
+    leaves = tf.nest.flatten(values)
+    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, _FORMS)]
+    after = list(leaves)
+    for number, place in enumerate(places):
+        after[place] = visit(path if len(places) == 1 else f"{path}[{number}]", leaves[place])
+    if all(new is old for new, old in zip(after, leaves, strict=True)):
+        return values
+    return tf.nest.pack_sequence_as(values, after)
+
+
+def _by_key(path: str, values: Any, visit: _Visit) -> Any:
+    if isinstance(values, _FORMS):
+        return visit(path, values)
+    keys = _keys(values)
+    parts = {key: values[place] for place, key in keys}
+    after = {key: _by_key(f"{path}/{key}", part, visit) for key, part in parts.items()}
+    if all(after[key] is parts[key] for key in parts):
+        return values
+    if isinstance(values, Mapping):
+        made = copy.copy(values) if isinstance(values, dict) else dict(values)
+        made.update(after)
+        return made
+    return type(values)(*after.values()) if hasattr(values, "_fields") else type(values)(after.values())
+
+
+def _keys(values: Any) -> list[tuple[Any, Any]]:
+    """(where a part stands in `values`, its name in the path) for each part; none where `values` has no parts."""
+    if isinstance(values, Mapping):
+        return [(key, key) for key in values]
+    if hasattr(values, "_fields"):
+        return list(enumerate(values._fields))
+    return [(place, place) for place in range(len(values))] if isinstance(values, list | tuple) else []
+
+
+def _accepted(path: str, before: Any, after: Any) -> Any:
+    """What an edit gave, if the model can go on with it: a tensor of the same type, of a shape that fits."""
+    if after is before:
+        return before
+    if after is None:
+        raise UsageError(
+            f"an edit of {path!r} returned None; expected the value to go on with. Return passing.value to leave it."
+        )
+    if isinstance(before, tf.SparseTensor | tf.RaggedTensor):
+        if not isinstance(after, type(before)) or after.dtype != before.dtype:
+            raise _unfit(path, before, after)
+        return after
+    if not isinstance(after, tf.IndexedSlices):
+        try:
+            after = tf.convert_to_tensor(after, dtype=before.dtype)
+        except (TypeError, ValueError) as error:
+            raise _unfit(path, before, after) from error
+    if after.dtype != before.dtype or not before.shape.is_compatible_with(after.shape):
+        raise _unfit(path, before, after)
+    if isinstance(after, tf.Tensor) and isinstance(before, tf.Tensor):
+        after.set_shape(before.shape)  # what is built next may count on sizes that the edit's ops do not tell
+        _hand_on(before, after)
+    return after
+
+
+def _hand_on(before: tf.Tensor, after: tf.Tensor) -> None:
+    """What was noted on the tensor goes on with it: Keras keeps a mask there, layers their variables."""
+    for name, value in vars(before).items():
+        vars(after).setdefault(name, value)
+
+
+def _unfit(path: str, before: Any, after: Any) -> UsageError:
+    return UsageError(
+        f"an edit of {path!r} must return a value like the one it got, {_told(before)}; it returned {_told(after)}. "
+        "Cast or reshape the result."
+    )
+
+
+def _told(value: Any) -> str:
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    kind = type(value).__name__ if not isinstance(value, tf.Tensor) else "Tensor"
+    return f"{kind} {value!r}" if dtype is None else f"{kind} {getattr(dtype, 'name', dtype)} {shape}"
