@@ -190,7 +190,8 @@ def _prepared(
     if recipe.mode == ModeKeys.PREDICT:
         warn_if_endless(drafted)
     key = None
-    if model.config.pure_model_fn and not hooks and input_restarts(drafted.graph, drafted.inputs):
+    is_vouched = model.config.pure_model_fn and not hooks and not recipe.edits
+    if is_vouched and input_restarts(drafted.graph, drafted.inputs):
         key = digest_of(drafted.graph, drafted.inputs, (recipe.mode, key_of(taps)))
         opened = None if key is None else model.sessions.take(key)
         if opened is not None and opened.files == digest_of_files(opened.program.graph):
