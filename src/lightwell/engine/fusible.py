@@ -12,8 +12,8 @@ from lightwell.engine.step_copy import has_functions, step_ops
 
 _FIRST_REFERENCE_TYPE = 100  # TensorFlow numbers the reference to type n as 100 + n
 _RANDOM = ("Random", "Truncated", "Multinomial", "Parameterized", "CandidateSampler", "StatefulStandardNormal")
-# What calls functions whose bodies TensorFlow puts in the place of the call; a body that stays apart keeps a state of
-# its own for each set of fetches.
+# What calls functions whose bodies TensorFlow puts in the place of the call, unless they say otherwise.
+_STAYS = ("_noinline", "_XlaMustCompile")
 _INLINED = frozenset("PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case".split())
 
 
@@ -41,20 +41,24 @@ def why_not_fused(
     for op in sorted((*inside, *outside), key=lambda op: len(op.inputs)):  # variables before what is done with them
         if any(tensor.dtype.as_datatype_enum > _FIRST_REFERENCE_TYPE for tensor in op.outputs):
             return f"{op.name} ({op.type}) is a reference variable"
-    return _random_apart(graph, inside)
+    apart = draws_apart(graph, targets)
+    return None if apart is None else f"{apart.name} ({apart.type}) draws random numbers in a function that stays one"
 
 
-def _random_apart(graph: tf.Graph, ops: Sequence[tf.Operation]) -> str | None:
-    """What draws random numbers in a function that stays a function."""
-    callers = [op for op in ops if has_functions(op)]
-    if not callers:
-        return None
-    functions = functions_of(graph)
+def draws_apart(graph: tf.Graph, targets: Sequence[Any]) -> tf.Operation | None:
+    """An op that draws random numbers in a function which TensorFlow does not put in the place of its call.
+
+    Such a function has generators of its own for each set of fetches.
+    """
+    callers = [op for op in step_ops(targets)[0] if has_functions(op)]
+    functions = functions_of(graph) if callers else {}
     for op in callers:
         for name in functions_called(op.node_def):
-            draws = any(is_random(node.op) for node in nodes_within(functions, name))
-            if draws and (op.type not in _INLINED or any(_stays(functions[one]) for one in within(functions, name))):
-                return f"{op.name} ({op.type}) draws random numbers in a function that is not inlined"
+            own = functions[name]
+            stays = op.type not in _INLINED or any(own.attr[key].b for key in _STAYS if key in own.attr)
+            nested = [one for one in within(functions, name) if stays or one != name]
+            if any(is_random(node.op) for one in nested for node in functions[one].node_def):
+                return op
     return None
 
 
@@ -94,7 +98,3 @@ def nodes_within(functions: dict[str, Any], name: str) -> Iterator[Any]:
     """All nodes of a function's body, and of the functions that it calls."""
     for called in within(functions, name):
         yield from functions[called].node_def
-
-
-def _stays(function: Any) -> bool:
-    return any(function.attr[key].b for key in ("_noinline", "_XlaMustCompile") if key in function.attr)

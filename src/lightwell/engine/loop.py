@@ -118,7 +118,7 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any])
         lists = [_List(place, tensor) for place, tensor in enumerate(every)]
         with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    step = StepCopy(graph, [*task.run, *carried, *last, *every])
+    step = StepCopy(graph, [*task.run, *carried, *last, *every], fetched=[*carried, *every])
     ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
     ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
     ends += [_add_last(step, place, element) for place, element in enumerate(last)]

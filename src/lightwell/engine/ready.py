@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, may_be_used_again
-from lightwell.engine.fusible import why_not_fused
+from lightwell.engine.fusible import draws_apart, why_not_fused
 from lightwell.engine.loop import Loop, can_be_kept, fuse
 from lightwell.engine.order import settle_order
 from lightwell.engine.program import Program
@@ -41,6 +41,8 @@ class Ready:
         carried: numbers that come with each step.
         kept: the task's `keep`, under the key `KEEP`.
         in_bulk: what has to be kept of every step, beside that, to tell hooks of it later.
+        always: what is fetched with every step, asked for or not: where random numbers depend on what is fetched, a
+            look must not change them.
     """
 
     opened: Opened
@@ -49,6 +51,7 @@ class Ready:
     carried: list[Any]
     kept: Fetches
     in_bulk: list[Any]
+    always: list[Any]
 
     @property
     def graph(self) -> tf.Graph:
@@ -85,7 +88,8 @@ def make_ready(
         finish_graph(program)
         files = None if prepared.key is None else digest_of_files(program.graph)
         opened = Opened(program, loop, prepared.seen, files)
-    return _in_session(opened, key, task, hooks, in_bulk)
+    always = [] if opened.loop is not None or draws_apart(program.graph, targets) is None else _elements_of(looks)
+    return _in_session(opened, key, task, hooks, in_bulk, always)
 
 
 def _key(program: Program, targets: Sequence[Any], fuse_steps: Any, plan: SessionPlan, vouched: Hashable) -> Hashable:
@@ -120,7 +124,9 @@ def _loop(
     return fuse(program.graph, task, _each_once(last), _each_once(every))
 
 
-def _in_session(opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_bulk: Looks) -> Ready:
+def _in_session(
+    opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_bulk: Looks, always: Sequence[Any]
+) -> Ready:
     """All that a run will fetch, found in the graph of its session."""
     graph = opened.program.graph
 
@@ -133,7 +139,7 @@ def _in_session(opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_
         hooks.tell_in_bulk(list(in_bulk))
         known = {element.name for element in kept.elements}
         bulk = [one for one in found(_each_once(_bulk_elements(in_bulk, task))) if one.name not in known]
-    return Ready(opened, key, found(task.run), found(task.carried), kept, bulk)
+    return Ready(opened, key, found(task.run), found(task.carried), kept, bulk, found(always))
 
 
 def _can_be_recorded(look: Fetches) -> bool:

@@ -29,13 +29,15 @@ class StepCopy:
     Args:
         graph: the graph of the step, which gets the copy too.
         targets: ops and tensors; all that they depend on is the step.
+        fetched: tensors that single steps always fetch.
     """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
-    def __init__(self, graph: tf.Graph, targets: Sequence[Any]) -> None:
+    def __init__(self, graph: tf.Graph, targets: Sequence[Any], fetched: Sequence[Any]) -> None:
         inside, outside = step_ops(targets)
+        self._fetched = frozenset(tensor.op.name for tensor in fetched)
         self._graph = graph
         self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
         self._copied = frozenset(op.name for op in inside)
@@ -159,6 +161,10 @@ class StepCopy:
             # its call: what in there needs nothing of the arguments (a random op of fixed size) waits for this too.
             copy.input.append(f"^{self.name(self.PIVOT)}")
         self._colocate(copy)
+        if original.name in self._fetched:
+            # TensorFlow computes what is fetched as it is written, and may compute all else in another order, with
+            # another last digit; in the loop, it cannot see what is fetched.
+            copy.attr["_grappler_do_not_remove"].b = True
 
     def _nothing_of(self, dtype: Any) -> Any:
         """A tensor outside the loop that a loop variable of this type can start from."""

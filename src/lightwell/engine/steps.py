@@ -94,7 +94,7 @@ class Steps:
             pairs, rest = self._cut(rest, 2 * len(self._ready.kept.elements))
             kept = Kept(pairs[::2], pairs[1::2])
         late = calls.run(look.fetches.late) if look.fetches.late else ()
-        asked_for = rest[len(self._driving()) :]
+        asked_for = rest[len(self._driving()) + len(self._ready.always) :]
         return Ran(1, carried, kept), look.fetches.read(asked_for, late), metadata
 
     def many(self, most: int, until: int, record: bool) -> Ran:
@@ -145,7 +145,7 @@ class Steps:
         if look is None:
             fetches = Fetches(self._ready.graph, asked, self._find)
             of_hooks = [one if self._loop is None else self._loop.of_last_step(one) for one in fetches.elements]
-            look = _Look(fetches, [*self._each_step(), *of_hooks])
+            look = _Look(fetches, [*self._each_step(), *self._ready.always, *of_hooks])
             if len(self._looks) >= _MOST_PREPARED:  # a hook that makes up new fetches each step
                 return look
             self._looks[key] = look

@@ -117,7 +117,7 @@ class HookChain:
         of theirs, and need not ask each of them.
         """
         first, last = self._quiet
-        if not first <= count < last:
+        if not first <= count < last or self._stride < 1:  # a count that stands still tells nothing
             last = min((hook.next_look(count) for hook in self._scheduled), default=NEVER)
             last -= max(self._stride, 1)
             self._quiet = (count, last)

@@ -66,6 +66,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         self._with_graph = save_graph_def
         self._saved_step = -1
         self._saved_at = 0.0
+        self._is_at_start = True
         self._meta_graph = b""
 
     @property
@@ -80,9 +81,11 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             listener.begin()
 
     def next_look(self, count: int) -> int:
-        """The step of the next checkpoint, on a cadence of steps."""
+        """The step of the next checkpoint, on a cadence of steps; and the first step, which tells how far steps go."""
         if self._every_steps is None:
             return NEVER
+        if self._is_at_start:
+            return count + 1
         return max(count + 1, self._saved_step + int(self._every_steps))
 
     def next_look_seconds(self) -> float:
@@ -91,6 +94,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Writes the graph, and the first checkpoint."""
+        self._is_at_start = True
         global_step = int(session.run(tf.compat.v1.train.get_global_step()))
         graph_def = plain_graph_def(session.graph)
         meta_graph = plain_meta_graph(session.graph, graph_def, self._scaffold_with_saver.saver.to_proto())
@@ -105,6 +109,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Saves when the cadence says so."""
+        self._is_at_start = False
         if self._is_time(run_context.count) and self.save(run_context.session, run_context.count):
             run_context.request_stop()
 
