@@ -7,7 +7,6 @@ from lightwell import keys
 
 def test_modes_are_the_strings_of_tf_estimator() -> None:
     assert (keys.ModeKeys.TRAIN, keys.ModeKeys.EVAL, keys.ModeKeys.PREDICT) == ("train", "eval", "infer")
-    assert keys.MODES == ("train", "eval", "infer")
 
 
 def test_names_on_disk() -> None:

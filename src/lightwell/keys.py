@@ -16,8 +16,6 @@ class ModeKeys:
     PREDICT = "infer"
 
 
-MODES = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
-
 LOSS = "loss"
 GLOBAL_STEP = "global_step"
 

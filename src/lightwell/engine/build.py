@@ -28,9 +28,14 @@ from lightwell.keys import LOSS, ModeKeys
 from lightwell.layers.record import LayerBook, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
-from lightwell.spec import EstimatorSpec
+from lightwell.spec import EstimatorSpec, for_mode
 
 _GraphKeys = tf.compat.v1.GraphKeys
+
+
+def create_global_step(graph: tf.Graph) -> Any:
+    """Makes the step counter in `graph`."""
+    return tf.compat.v1.train.create_global_step(graph)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,7 @@ class Recipe:
         params: handed to both functions where they ask for it.
         config: likewise, and the source of seed and devices.
         warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
+        make_global_step: makes the step counter in a graph and gives it; None from it leaves that to `model_fn`.
     """
 
     model_fn: Callable[..., Any]
@@ -52,6 +58,7 @@ class Recipe:
     params: Any
     config: RunConfig
     warm_start: Callable[[], object] | None = None
+    make_global_step: Callable[[tf.Graph], Any] = create_global_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +104,14 @@ def finish(draft: Draft) -> Program:
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
     with graph.as_default(), graph.device(recipe.config.device_fn):
-        global_step = draft.global_step
-        if global_step is None:
-            global_step = tf.compat.v1.train.create_global_step(graph)
+        global_step = draft.global_step if recipe.mode == ModeKeys.TRAIN else recipe.make_global_step(graph)
         book = LayerBook()
         with recording(book), recording_rnn(), recording_columns(), keras_in_model_fn(recipe.mode) as keras:
             spec = completed(call_model_fn(recipe, draft.inputs), keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
         inputs = with_all_initializers(draft.inputs, graph)
+        global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
         return _completed(program, recipe.config)
 
@@ -116,8 +122,9 @@ def _draft(recipe: Recipe, feed_arrays: bool) -> Draft:
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
         global_step = None
         if recipe.mode == ModeKeys.TRAIN:
-            global_step = tf.compat.v1.train.create_global_step(graph)
-            _prepare_global_step_read(global_step)
+            global_step = recipe.make_global_step(graph)
+            if global_step is not None:
+                _prepare_global_step_read(global_step)
         if not feed_arrays:
             return Draft(recipe, graph, _build_inputs(recipe), global_step)
         with arrays_fed(graph) as fed:
@@ -161,12 +168,19 @@ def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
             f"model_fn {name!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
             f"{'' if spec is None else f' {spec!r}'}. {hint}"
         )
-    if spec.mode != mode:
+    return for_mode(spec, mode)
+
+
+def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
+    """The step counter that was made before the model, or else by it."""
+    global_step = tf.compat.v1.train.get_global_step(graph) if made is None else made
+    if global_step is None:
         raise ModelFnError(
-            f"model_fn {name!r} was called with mode {mode!r} and returned a spec for mode {spec.mode!r}. "
-            "Hand its `mode` argument on: EstimatorSpec(mode=mode, ...)."
+            "The graph has no global step: _create_and_assert_global_step made none, and model_fn neither. Call "
+            "tf.compat.v1.train.get_or_create_global_step() in one of them."
         )
-    return spec
+    tf.compat.v1.train.assert_global_step(global_step)
+    return global_step
 
 
 def _build_inputs(recipe: Recipe) -> Inputs:

@@ -11,10 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.compare import Shape, check_fits
+from lightwell.checkpoints.compare import Form, Shape, check_fits
 from lightwell.checkpoints.index import newest_first
 from lightwell.engine.program import Program
-from lightwell.errors import CheckpointUnreadable, ModelFnError, reason_of
+from lightwell.errors import CheckpointUnreadable, NotInitialised, reason_of
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
@@ -53,7 +53,7 @@ def open_session(program: Program, plan: SessionPlan, *, with_inputs: bool = Tru
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
         CheckpointUnreadable: no checkpoint can be read.
-        ModelFnError: something stays uninitialised.
+        NotInitialised: something stays uninitialised.
     """
     checkpoint = plan.find_checkpoint()
     session = tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config)
@@ -143,12 +143,12 @@ def _keep_numbering(program: Program, checkpoint: str) -> None:
 def _initialise_locals(session: Any, program: Program) -> None:
     scaffold = program.spec.scaffold
     if scaffold.ready_for_local_init_op is not None:
-        _check_ready(session, scaffold.ready_for_local_init_op, "before local_init_op can run")
+        _check_ready(session, scaffold.ready_for_local_init_op, " for local_init")
     logger.info("Running local_init_op.")
     _run_local_init(session, program)
     logger.info("Done running local_init_op.")
     if scaffold.ready_op is not None:
-        _check_ready(session, scaffold.ready_op, "after initialisation")
+        _check_ready(session, scaffold.ready_op, "")
 
 
 def _run_local_init(session: Any, program: Program) -> None:
@@ -161,14 +161,15 @@ def _check_ready(session: Any, ready_op: Any, when: str) -> None:
     left = session.run(ready_op)
     if getattr(left, "size", 0):
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in left.ravel()]
-        raise ModelFnError(
-            f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of "
-            "its own, it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
+        raise NotInitialised(
+            f"model_fn: Init operations did not make model ready{when}. Variables not initialized: {', '.join(names)}. "
+            "If the Scaffold has an init_op or a saver of its own, it must cover them; a local variable belongs in the "
+            "collection LOCAL_VARIABLES."
         )
 
 
-def wanted_by_restore(program: Program) -> Iterator[tuple[str, Shape]]:
-    """The (name, shape) pairs that the program's saver will look for in a checkpoint, read off its restore ops.
+def wanted_by_restore(program: Program) -> Iterator[tuple[str, Form]]:
+    """The names, shapes and types that the program's saver will look for in a checkpoint, read off its restore ops.
 
     Read from the graph and not from the saver, because a saver of the user may rename what it saves.
     """
@@ -180,7 +181,7 @@ def wanted_by_restore(program: Program) -> Iterator[tuple[str, Shape]]:
         for name, part, value in zip(names, slices, op.outputs, strict=True):
             shape = _full_shape(part.decode()) if part else _assigned_shape(value)
             if shape is not None:
-                yield name.decode(), shape
+                yield name.decode(), Form(shape, value.dtype.base_dtype)
 
 
 def _restore_ops(root: tf.Operation) -> list[tf.Operation]:

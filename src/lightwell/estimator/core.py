@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lightwell.callables import name_of
-from lightwell.checkpoints.index import checked_path, latest_checkpoint, newest_usable
+from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings, warm_start
-from lightwell.config import RunConfig, default_session_config
+from lightwell.config import RunConfig
 from lightwell.errors import UsageError
-from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
-from lightwell.estimator.model_dir import chosen_model_dir, ensure_writable, warn_untrained
+from lightwell.estimator.arguments import (
+    check_model_fn,
+    check_place,
+    check_steps,
+    checked_goal,
+    checked_listeners,
+    variant_of,
+)
+from lightwell.estimator.exports import Exports
+from lightwell.estimator.model_dir import ensure_writable, settled_config, warn_untrained
+from lightwell.estimator.overridable import Overridable
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import GLOBAL_STEP, ModeKeys
@@ -27,7 +36,7 @@ if TYPE_CHECKING:
     from lightwell.estimator import machinery
 
 
-class Estimator:
+class Estimator(Overridable, Exports):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
@@ -58,25 +67,31 @@ class Estimator:
     ) -> None:
         from lightwell.estimator import machinery
 
-        if config is None:
-            logger.info("Using default config.")
-            config = RunConfig()
-        elif not isinstance(config, RunConfig):
-            raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
         check_model_fn(model_fn, params)
         self._model_fn = model_fn
-        self._model_dir = chosen_model_dir(model_dir, config)
-        self._config = config.replace(
-            model_dir=self._model_dir, session_config=config.session_config or default_session_config()
-        )
+        self._config = settled_config(config, model_dir)
+        self._model_dir: str = self._config.model_dir
+        self._session_config = self._config.session_config
+        self._device_fn = self._config.device_fn
+        self._train_distribution = self._config.train_distribute
+        self._eval_distribution = self._config.eval_distribute
         self._params = copy.deepcopy(params) if params is not None else {}
-        self._warm_start = checked_settings(warm_start_from)
+        self._warm_start_settings = checked_settings(warm_start_from)
         self._pool = machinery.ProgramPool()
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        check_not_overridden(cls)
+        check_not_overridden(cls, Estimator)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pool"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from lightwell.estimator import machinery
+
+        vars(self).update(state)
+        self._pool = machinery.ProgramPool()  # sessions belong to one object and one process
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model_fn={name_of(self._model_fn)}, model_dir={self._model_dir!r})"
@@ -88,25 +103,13 @@ class Estimator:
 
     @property
     def config(self) -> RunConfig:
-        """How the model is run, with `model_dir` and `session_config` filled in."""
-        return self._config
+        """How the model is run, with `model_dir` and `session_config` filled in; a copy."""
+        return copy.deepcopy(self._config)
 
     @property
     def params(self) -> Any:
         """A copy of the parameters."""
         return copy.deepcopy(self._params)
-
-    @property
-    def model_fn(self) -> Callable[..., EstimatorSpec]:
-        """The model function with parameters bound: `model_fn(features, labels, mode, config)`."""
-
-        from lightwell.estimator import machinery
-
-        def bound(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            recipe = machinery.Recipe(self._model_fn, lambda: None, mode, self.params, config)
-            return machinery.call_model_fn(recipe, machinery.Inputs(features, labels))
-
-        return bound
 
     def train(
         self,
@@ -307,10 +310,6 @@ class Estimator:
         """The value of a variable in the newest checkpoint."""
         return variable_value(self._trained_checkpoint(), name)
 
-    def latest_checkpoint(self) -> str | None:
-        """The path of the newest checkpoint in `model_dir`, or None."""
-        return latest_checkpoint(self._model_dir)
-
     def eval_dir(self, name: str | None = None) -> str:
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
@@ -352,14 +351,15 @@ class Estimator:
 
         if untrained is None:
             untrained = newest_usable(self._model_dir) is None
-        settings = self._warm_start if untrained else None
+        settings = self._warm_start_settings if untrained else None
         return machinery.Recipe(
-            self._model_fn,
+            self._called_model_fn(),
             input_fn,
             mode,
             self.params,
-            self._config,
+            self.config,
             None if settings is None else lambda: warm_start(settings),
+            self._create_and_assert_global_step,
         )
 
     def _plan(
@@ -367,18 +367,18 @@ class Estimator:
     ) -> machinery.SessionPlan:
         from lightwell.estimator import machinery
 
-        return machinery.SessionPlan(find_checkpoint, target, self._config.session_config, exact)
+        return machinery.SessionPlan(find_checkpoint, target, self._session_config, exact)
 
     def _checkpoint_for(self, given: Any, doing: str) -> str | None:
         if given:
             return checked_path(given)
-        checkpoint = newest_usable(self._model_dir)
-        if checkpoint is None and self._warm_start is None:
+        checkpoint = self._newest_checkpoint()
+        if checkpoint is None and self._warm_start_settings is None:
             warn_untrained(self._model_dir, doing)
         return checkpoint
 
     def _trained_checkpoint(self) -> str:
-        checkpoint = newest_usable(self._model_dir)
+        checkpoint = self._newest_checkpoint()
         if checkpoint is None:
             raise UsageError(f"Couldn't find trained model at {self._model_dir}. Train it first, or check the path.")
         return checkpoint
@@ -388,8 +388,4 @@ class Estimator:
         return -1 if checkpoint is None else int(variable_value(checkpoint, GLOBAL_STEP))
 
     def _refuse_strategy(self, doing: str, strategy: Any) -> None:
-        if strategy is not None:
-            raise UsageError(
-                f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
-                "support yet. Leave it out to run on one device."
-            )
+        check_place(doing, strategy, self._config)

@@ -7,6 +7,7 @@ model, prints its help or builds an `input_fn` needs none of it: `core` turns th
 from lightwell.engine.build import Recipe as Recipe
 from lightwell.engine.build import build as build
 from lightwell.engine.build import call_model_fn as call_model_fn
+from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.build import draft as draft
 from lightwell.engine.build import finish as finish
 from lightwell.engine.evaluate import evaluate as evaluate
@@ -21,6 +22,9 @@ from lightwell.engine.program import Program as Program
 from lightwell.engine.session import SessionPlan as SessionPlan
 from lightwell.engine.train import train as train
 from lightwell.inputs.unpack import Inputs as Inputs
+from lightwell.interop.completion import completed as completed
+from lightwell.interop.keras_scope import keras_in_model_fn as keras_in_model_fn
+from lightwell.interop.trace import active_trace as active_trace
 from lightwell.sight.describe import Description as Description
 from lightwell.sight.describe import describe as describe
 from lightwell.sight.describe import read_description as read_description
