@@ -41,6 +41,11 @@ _RECEIVERS = _shared(
     "build_raw_serving_input_receiver_fn",
     namespace="export",
 ) | _shared("build_raw_supervised_input_receiver_fn", namespace="experimental")
+_SUPERVISED = {
+    "build_supervised_input_receiver_fn_from_input_fn": (
+        "!Export is not written yet: build the model for evaluation with estimator.evaluate, or in a graph of yours."
+    )
+}
 _RUN_HOOKS = _shared("SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues")
 _BASIC_HOOKS = _shared(
     "CheckpointSaverHook",
@@ -79,7 +84,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "estimator": _both_faces("Estimator")
     | _shared("VocabInfo", "WarmStartSettings")
     | _MODES
-    | {"maybe_overwrite_model_dir_and_session_config": "!Use RunConfig.replace(model_dir=..., session_config=...)."},
+    | {"maybe_overwrite_model_dir_and_session_config": "lightwell.estimator.model_dir:settled_config"},
     "model_fn": _shared("EstimatorSpec")
     | _shared("call_logit_fn", namespace="experimental")
     | _MODES
@@ -109,10 +114,9 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "parse_input_fn_result": "!Make the iterator yourself: tf.compat.v1.data.make_initializable_iterator(dataset).",
     },
     "extenders": _shared("add_metrics"),
-    "early_stopping": _STOPPING
-    | {"read_eval_metrics": "!Read the event files of estimator.eval_dir() with tf.compat.v1.train.summary_iterator."},
+    "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.events:read_metrics"},
     "estimator_export": _EXPORT_MARK,
-    "export.export": _RECEIVERS,
+    "export.export": _RECEIVERS | _SUPERVISED,
     "export.export_output": _OUTPUTS,
     "export.export_lib": _RECEIVERS | _OUTPUTS,
     "hooks.basic_session_run_hooks": _BASIC_HOOKS,
