@@ -182,5 +182,12 @@ def _tf_variable(trace: KerasTrace, variable: Any) -> Any:
 
 
 def _keras_variable(trace: KerasTrace, variable: Any) -> Any:
-    """The Keras variable that stands for a TensorFlow variable, for its constraint; or the TensorFlow variable."""
-    return trace.created.get(id(variable), (None, variable))[1]
+    """The Keras variable that stands for a TensorFlow variable, because optimizers ask for what only Keras' have.
+
+    The one that Keras made, which has its constraint, or one for this purpose. A reference variable stands for itself.
+    """
+    if id(variable) not in trace.created:
+        if not hasattr(variable, "handle"):
+            return variable
+        trace.created[id(variable)] = (variable, doors.stand_in(doors.keras3(), variable))
+    return trace.created[id(variable)][1]
