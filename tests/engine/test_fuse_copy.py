@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from lightwell.engine.fuse_copy import copy_step, lasts_between_steps, step_ops
-from lightwell.hooks.plain_graph import FUSED_SCOPE
+from lightwell.keys import FUSED_SCOPE
 
 v1 = tf.compat.v1
 

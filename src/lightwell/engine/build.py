@@ -24,7 +24,7 @@ from lightwell.inputs.feeding import arrays_fed
 from lightwell.inputs.unpack import Inputs, placeholders_behind, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
-from lightwell.keys import LOSS, ModeKeys
+from lightwell.keys import GLOBAL_STEP_READS, LOSS, OWN_SCOPE, ModeKeys
 from lightwell.layers.record import LayerBook, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
@@ -198,7 +198,7 @@ def _prepare_global_step_read(global_step: Any) -> None:
     with tf.name_scope("global_step/"):
         is_set = tf.compat.v1.is_variable_initialized(global_step)
         current = tf.cond(is_set, global_step.read_value, lambda: global_step.initial_value)
-        tf.compat.v1.add_to_collection("global_step_read_op_cache", current + 0)
+        tf.compat.v1.add_to_collection(GLOBAL_STEP_READS, current + 0)
 
 
 def _completed(program: Program, config: RunConfig) -> Program:
@@ -212,7 +212,7 @@ def _completed(program: Program, config: RunConfig) -> Program:
     _declare_loss(spec.loss)
     _ensure_saver(spec.scaffold, config)
     with tf.control_dependencies([spec.train_op]):
-        step_after = tf.identity(program.global_step.read_value(), name="lightwell/step_after")
+        step_after = tf.identity(program.global_step.read_value(), name=f"{OWN_SCOPE}step_after")
     return dataclasses.replace(program, step_after=step_after)
 
 

@@ -23,7 +23,7 @@ from lightwell.engine.fuse_copy import HOST, StepCopy, copy_step
 from lightwell.engine.fuse_record import Recording, plan_recording
 from lightwell.engine.program import Program
 from lightwell.errors import HookError
-from lightwell.hooks.plain_graph import FUSED_SCOPE
+from lightwell.keys import FUSED_SCOPE
 
 _COUNT = tf.int64
 _FAR = 2**62

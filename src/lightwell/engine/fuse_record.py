@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.engine.fuse_copy import StepCopy
-from lightwell.hooks.plain_graph import FUSED_SCOPE
+from lightwell.keys import FUSED_SCOPE
 
 _MOST_BYTES_A_STEP = 2**20
 _MOST_BYTES = 2**24

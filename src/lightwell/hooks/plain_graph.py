@@ -11,8 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import events
-
-FUSED_SCOPE = "lightwell/fused/"
+from lightwell.keys import FUSED_SCOPE
 
 
 def plain_graph_def(graph: tf.Graph) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import tensorflow as tf
 
 from lightwell.interop.trace import KerasTrace
+from lightwell.keys import OWN_SCOPE
 
 _Spec = TypeVar("_Spec", bound=Any)
 
@@ -19,7 +20,7 @@ def completed(spec: _Spec, trace: KerasTrace) -> _Spec:
     updates = [*trace.updates, *_updates_of_own_metrics(trace)] if trace.is_training else []
     if not updates:
         return spec
-    done: _Spec = spec._replace(train_op=tf.group(spec.train_op, *updates, name="lightwell/train_step"))
+    done: _Spec = spec._replace(train_op=tf.group(spec.train_op, *updates, name=f"{OWN_SCOPE}train_step"))
     return done
 
 

@@ -20,8 +20,8 @@ from lightwell.interop import doors
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
+from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE
 
-LEARNING_RATES = "lightwell/learning_rate"
 _v1 = tf.compat.v1
 
 
@@ -104,7 +104,7 @@ def _prepared(trace: KerasTrace, optimizer: Any, targets: list[Any], global_step
         for variable in part.variables:
             origin = origin_of(variable)
             if origin is not None and origin.name is None:
-                name = f"optimizer/{part.name}/{variable.name}"
+                name = f"{OPTIMIZER_SCOPE}{part.name}/{variable.name}"
                 set_origin(variable, origin.initializer, is_local=variable.name == "learning_rate", name=name)
     if _counts_in(optimizer, global_step):
         count_in(optimizer, global_step)
