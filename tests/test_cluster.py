@@ -56,6 +56,13 @@ def test_the_old_name_of_a_chief() -> None:
     assert found.num_worker_replicas == 2
 
 
+def test_jobs_of_the_programs_own_count_by_name() -> None:
+    cluster = {**CLUSTER, "boss": ["b:1", "b:2"], "zeta": ["z:1"]}
+    found = [of(kind, 0, cluster) for kind in ("chief", "boss", "worker", "zeta", "ps")]
+    assert [info.global_id_in_cluster for info in found] == [0, 1, 3, 5, 6]
+    assert (found[1].is_chief, found[1].master) == (False, "grpc://b:1")
+
+
 def test_an_evaluator_stands_apart() -> None:
     found = of("evaluator", 0)
     assert not found.is_chief
@@ -90,12 +97,17 @@ def test_a_platform_may_name_the_master() -> None:
         (
             {"cluster": CLUSTER, "task": {"type": "boss", "index": 0}},
             UsageError,
-            r"'boss' is not a valid task type; the cluster has \['chief', 'ps', 'worker'\] \(and 'evaluator'",
+            r"'boss' is not a valid task_type in the cluster_spec; the cluster has \['chief', 'ps', 'worker'\] \(and '",
         ),
         (
             {"cluster": CLUSTER, "task": {"type": "worker", "index": 2}},
             UsageError,
             r"2 is not a valid index for the task type 'worker', which has 2 task\(s\)",
+        ),
+        (
+            {"cluster": {"master": ["a:1"]}, "task": {"type": "evaluator", "index": 0}},
+            UsageError,
+            r'If `master` node exists in `cluster`, task_type `evaluator` is not supported\. Call that node "chief"',
         ),
         (
             {"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}},

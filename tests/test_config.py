@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import pickle
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from lightwell.config import RunConfig, cluster_session_config, default_session_config
+from lightwell.config import RunConfig, default_session_config
 from lightwell.errors import UsageError
 
 
@@ -39,9 +38,32 @@ def test_the_cadence_of_checkpoints(given: dict[str, Any], steps: Any, secs: Any
     assert (config.save_checkpoints_steps, config.save_checkpoints_secs) == (steps, secs)
 
 
-def test_it_cannot_be_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        RunConfig().model_dir = "x"  # type: ignore[misc]
+def test_a_setting_cannot_be_assigned_and_the_text_says_what_to_do() -> None:
+    text = r"property 'model_dir' of 'RunConfig' object has no setter: .*make another with config\.replace\(model_dir"
+    with pytest.raises(AttributeError, match=text):
+        RunConfig().model_dir = "x"
+    with pytest.raises(AttributeError, match=r"property 'task_id' .* it comes from TF_CONFIG"):
+        RunConfig().task_id = 1
+
+
+def test_a_derived_config_decides_what_can_be_assigned() -> None:
+    class Own(RunConfig):
+        def __init__(self, **settings: Any) -> None:
+            self.tpu = 8
+            super().__init__(**settings)
+
+        @property
+        def twice(self) -> int:
+            return 2 * self.tpu
+
+        @twice.setter
+        def twice(self, value: int) -> None:
+            self.tpu = value // 2
+
+    config = Own(tf_random_seed=1)
+    config.twice = 6
+    assert (config.replace(model_dir="/m").tpu, config.tf_random_seed) == (3, 1)
+    assert repr(config).startswith("Own(model_dir=None, tf_random_seed=1, ")
 
 
 def test_replace_makes_another_and_clears_the_other_cadence() -> None:
@@ -121,7 +143,7 @@ def test_it_shows_its_place_in_the_cluster(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_task_sees_the_devices_it_needs(monkeypatch: pytest.MonkeyPatch, task: str, filters: list[str]) -> None:
     settings = {"cluster": {"chief": ["h0:1"], "ps": ["h2:1"]}, "task": {"type": task, "index": 0}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(settings))
-    assert list(cluster_session_config(RunConfig().cluster).device_filters) == filters
+    assert list(RunConfig().session_config.device_filters) == filters
 
 
 def test_default_sessions_place_ops_where_they_can_run() -> None:

@@ -106,3 +106,14 @@ def test_what_is_no_number_is_left_out_and_said(
     events.write_metrics(str(tmp_path), {"odd": value, "loss": 1.0}, 0, None)
     assert [v.tag for v in read(tmp_path)[0].summary.value] == ["loss"]
     assert log.having(text)
+
+
+def test_numbers_are_read_back_by_step(graph: Any, tmp_path: Path) -> None:
+    place = tmp_path / "odd [1]"
+    for step, numbers in ((5, {"a": 1.0, "b": 2.0}), (3, {"a": 7.0, "text": "x"}), (5, {"a": 9.0})):
+        events.write_metrics(str(place), {**numbers, "array": np.eye(2)}, step, "/m/model.ckpt-5")
+    (written,) = place.iterdir()
+    (place / "events.out.tfevents.9").write_bytes(b"garbage")
+    (place / "other").write_bytes(written.read_bytes())
+    assert list(events.read_metrics(str(place)).items()) == [(3, {"a": 7.0}), (5, {"a": 9.0, "b": 2.0})]
+    assert events.read_metrics(str(tmp_path / "nowhere")) == {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongType
 from lightwell.outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 
 SCORES, CLASSES, NUMBERS = tf.constant([[0.1]]), tf.constant([["a"]]), tf.constant([1])
@@ -30,6 +30,26 @@ def test_a_single_prediction_gets_a_name_and_a_dict_is_copied() -> None:
     assert list(made.outputs) == ["b", "a"]
 
 
+def test_names_of_several_parts_are_joined() -> None:
+    assert list(PredictOutput({("head", "logits"): SCORES}).outputs) == ["head/logits"]
+
+
+def test_signatures_say_what_they_can_be_fed() -> None:
+    text = (
+        r"Regression signatures can only accept a single tensor input of type tf\.string, got .*tf\.io\.parse_example"
+    )
+    with pytest.raises(UsageError, match=text):
+        RegressionOutput(SCORES).as_signature_def({"x": SCORES})
+    with pytest.raises(UsageError, match="Classification signatures can only accept a single tensor"):
+        ClassificationOutput(SCORES).as_signature_def({"a": CLASSES, "b": CLASSES})
+    with pytest.raises(
+        WrongType, match=r"Prediction signatures take the tensors that are fed as a dict by name, got <tf"
+    ):
+        PredictOutput(SCORES).as_signature_def(SCORES)
+    with pytest.raises(NotImplementedError, match="ExportOutput has no as_signature_def: write it there"):
+        ExportOutput().as_signature_def({})
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -41,6 +61,7 @@ def test_a_single_prediction_gets_a_name_and_a_dict_is_copied() -> None:
         (lambda: RegressionOutput(1.0), "RegressionOutput: value must be a float32 Tensor; got 1.0"),
         (lambda: PredictOutput({1: SCORES}), "PredictOutput: outputs must have string keys, got 1"),
         (lambda: PredictOutput({"a": 1}), r"PredictOutput: outputs\['a'\] must be a Tensor, got 1"),
+        (lambda: PredictOutput(tf.sparse.from_dense([[1]])), r"outputs\['output'\] must be a Tensor, got SparseTensor"),
         (lambda: PredictOutput("a"), r"PredictOutput: outputs\['output'\] must be a Tensor, got 'a'"),
     ],
 )

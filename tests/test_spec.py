@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import tiny
 
 from lightwell.errors import ModelFnError, WrongType
 from lightwell.keys import ModeKeys
 from lightwell.outputs import PredictOutput, RegressionOutput
-from lightwell.spec import EstimatorSpec, checked_hooks, is_keras_metric
+from lightwell.spec import EstimatorSpec, checked_hooks
 
 v1 = tf.compat.v1
 EAGER = tf.constant(1.0)
@@ -144,12 +146,12 @@ def test_replace_checks_again(loss: Any, out: Any) -> None:
         spec._replace(loss=1.0)
 
 
+PAIRS = r"Values of eval_metric_ops must be \(metric_value, update_op\) tuples"
 REFUSED: list[tuple[str, dict[str, Any], type, str]] = [
     (TRAIN, {"loss": None}, ModelFnError, r"mode='train'\): Missing loss.*got None.*Pass loss="),
     (TRAIN, {"train_op": None}, ModelFnError, r"mode='train'\): Missing train_op.*got None.*optimizer\.minimize"),
     (EVAL, {"loss": None}, ModelFnError, r"mode='eval'\): Missing loss"),
     (PREDICT, {"predictions": None}, ModelFnError, r"mode='infer'\): Missing predictions.*Pass predictions="),
-    ("foo", {}, ModelFnError, r"mode must be one of \['train', 'eval', 'infer'\] \(see ModeKeys\), got 'foo'"),
     (TRAIN, {"loss": 1.0}, WrongType, "loss must be a tensor, got float 1.0"),
     (TRAIN, {"loss": np.float32(1)}, WrongType, "loss must be a tensor, got float32"),
     (TRAIN, {"train_op": 1}, WrongType, "train_op must be an op or a tensor, got int 1"),
@@ -157,9 +159,13 @@ REFUSED: list[tuple[str, dict[str, Any], type, str]] = [
     (TRAIN, {"predictions": [1.0]}, WrongType, r"predictions must be a tensor or a dict of tensors, got list \[1.0\]"),
     (TRAIN, {"predictions": {"a": 1.0}}, WrongType, r"predictions\['a'\] must be a tensor, got float 1.0"),
     (TRAIN, {"eval_metric_ops": [1]}, WrongType, r"eval_metric_ops must be a dict of metrics by name, got list \[1\]"),
-    (TRAIN, {"eval_metric_ops": {"a": 1}}, WrongType, r"\['a'\] must be a \(value, update_op\) pair.*got int 1"),
-    (TRAIN, {"eval_metric_ops": {"a": (1, 2, 3)}}, WrongType, r"\['a'\] must be a \(value, update_op\) pair"),
-    (EVAL, {"eval_metric_ops": {"a": (1.0, 2.0)}}, WrongType, r"\['a'\] must be a .*pair of tensors.*got float 1.0"),
+    (TRAIN, {"eval_metric_ops": {"a": 1}}, WrongType, rf"{PAIRS}.*got for eval_metric_ops\['a'\]: int 1"),
+    (TRAIN, {"eval_metric_ops": {"a": (1, 2, 3)}}, WrongType, rf"{PAIRS}.*\['a'\]: tuple \(1, 2, 3\)"),
+    (TRAIN, {"eval_metric_ops": {"a": [1, 2]}}, WrongType, rf"{PAIRS}.*\['a'\]: list \[1, 2\]"),
+    (EVAL, {"eval_metric_ops": {"a": (1.0, 2.0)}}, WrongType, rf"{PAIRS}.*\['a'\] a pair with float 1.0 in it"),
+    (EVAL, {"eval_metric_ops": {"a": (EAGER, EAGER)}}, ModelFnError, r"\['a'\] must be from the default graph"),
+    (PREDICT, {"eval_metric_ops": {"a": tf.keras.metrics.Mean}}, WrongType, rf"{PAIRS}.*\['a'\]: .*Mean"),
+    (PREDICT, {"eval_metric_ops": {"a": tf.keras.metrics.Mean()}}, ModelFnError, r"Please call update_state\(...\) on"),
     (EVAL, {"eval_metric_ops": {1: (1.0, 2.0)}}, WrongType, "names of eval_metric_ops must be strings, got int 1"),
     (TRAIN, {"scaffold": "a"}, WrongType, "scaffold must be a tf.compat.v1.train.Scaffold, got str 'a'"),
     (TRAIN, {"training_hooks": [1]}, WrongType, r"training_hooks: 1 is not a hook: it has no \['begin', .*Derive"),
@@ -221,7 +227,25 @@ def test_a_hook_is_told_by_its_methods_not_by_its_base() -> None:
     assert checked_hooks(None, "here") == ()
 
 
-def test_keras_metrics_are_told_by_what_they_can_do() -> None:
-    assert is_keras_metric(tf.keras.metrics.Mean())
-    assert not is_keras_metric((1, 2))
-    assert not is_keras_metric(tf.keras.layers.Dense(1))
+@pytest.mark.parametrize("mode", [None, "other", "TRAIN"])
+def test_a_mode_that_is_none_asks_for_nothing(mode: Any) -> None:
+    spec = EstimatorSpec(mode)
+    assert (spec.mode, spec.predictions, spec.loss, spec.train_op) == (mode, {}, None, None)
+
+
+def test_a_keras_metric_is_a_pair_as_soon_as_the_spec_is_made(tmp_path: Path) -> None:
+    seen: dict[str, Any] = {}
+
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        metric = tf.keras.metrics.Mean()
+        metric.update_state(labels)
+        spec = tiny.linear(features, labels, mode, {})._replace(eval_metric_ops={"mean": metric})
+        value, update = spec.eval_metric_ops["mean"]
+        seen[mode] = (tf.is_tensor(value), all(isinstance(op, tf.Operation) for op in update))
+        return spec
+
+    estimator = tiny.estimator(tmp_path, model_fn)
+    estimator.train(tiny.data, steps=1)
+    assert estimator.evaluate(tiny.once)["mean"] == 9.0
+    assert seen == {TRAIN: (True, True), EVAL: (True, True)}
+    assert estimator.get_variable_names() == ["b", "global_step", "w"]

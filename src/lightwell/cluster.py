@@ -25,15 +25,16 @@ class ClusterInfo:
 
     Attributes:
         spec: all tasks' addresses, empty on a single machine and for an evaluator, which stands apart.
-        task_type: `chief`, `worker`, `ps`, `evaluator`, or the old name `master` for a chief.
+        task_type: `chief`, `worker`, `ps`, `evaluator`, the old name `master` for a chief, or a job that only the
+            program knows.
         task_id: index among the tasks of that type.
         is_chief: whether this task writes checkpoints and summaries.
         master: the session target for training, empty for in-process.
         evaluation_master: the session target for evaluation and prediction.
         num_ps_replicas: how many parameter servers there are.
         num_worker_replicas: how many tasks train, the chief included.
-        global_id_in_cluster: number among all tasks (chief, then workers, then parameter servers); None for an
-        evaluator.
+        global_id_in_cluster: number among all tasks: the chief, then workers and other jobs by name, then parameter
+            servers; None for an evaluator.
         service: free settings of the platform that started the job.
         model_dir: the directory that the platform chose, if it did.
     """
@@ -112,7 +113,14 @@ def _in_cluster(
     settings: Mapping[str, Any], jobs: Mapping[str, Any], service: Any, model_dir: str | None
 ) -> ClusterInfo:
     task_type, task_id = _task(settings)
+    jobs = {job: addresses for job, addresses in jobs.items() if addresses}
+    chief = _chief_job(jobs)
     if task_type == EVALUATOR:
+        if chief == MASTER:
+            raise UsageError(
+                f"TF_CONFIG: If `{MASTER}` node exists in `cluster`, task_type `{EVALUATOR}` is not supported. Call "
+                f'that node "{CHIEF}", as "{MASTER}" is called today.'
+            )
         # An evaluator is no member: it reads checkpoints from model_dir on its own.
         return ClusterInfo(
             task_type=EVALUATOR,
@@ -124,13 +132,11 @@ def _in_cluster(
             service=service,
             model_dir=model_dir,
         )
-    jobs = {job: addresses for job, addresses in jobs.items() if addresses}
-    chief = _chief_job(jobs)
     spec = tf.train.ClusterSpec(dict(jobs))
     if task_type not in spec.jobs:
         raise UsageError(
-            f"TF_CONFIG: {task_type!r} is not a valid task type; the cluster has {sorted(spec.jobs)} "
-            f"(and {EVALUATOR!r} is always allowed)."
+            f"TF_CONFIG: {task_type!r} is not a valid task_type in the cluster_spec; the cluster has "
+            f"{sorted(spec.jobs)} (and {EVALUATOR!r} is always allowed)."
         )
     if task_id not in spec.task_indices(task_type):
         raise UsageError(
@@ -139,12 +145,8 @@ def _in_cluster(
         )
     alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1
     address = "" if alone else f"grpc://{spec.task_address(task_type, task_id)}"
-    order = [chief, WORKER, PS]
-    before = (
-        sum(spec.num_tasks(job) for job in order[: order.index(task_type)] if job in spec.jobs)
-        if task_type in order
-        else 0
-    )
+    order = [chief, *sorted(set(spec.jobs) - {chief, PS}), PS]
+    before = sum(spec.num_tasks(job) for job in order[: order.index(task_type)])
     return ClusterInfo(
         spec=spec,
         task_type=task_type,

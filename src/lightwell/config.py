@@ -1,22 +1,27 @@
-"""`RunConfig`: how a model is run, as an immutable value.
+"""`RunConfig`: how a model is run, as a value that Lightwell never changes.
 
 Owns the settings, their defaults and their checks. Takes what the user sets and, once, the `ClusterInfo` that
-`cluster` reads from the environment. Starts nothing.
+`cluster` reads from the environment. Starts nothing. Programs may add attributes of their own and derive from it: a
+setting is a property over the attribute of the same name with an underscore, as in `tf.estimator`.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 import numbers
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from lightwell.callables import arguments_of
 from lightwell.cluster import CHIEF, MASTER, PS, WORKER, ClusterInfo, read_cluster
-from lightwell.errors import UsageError
+from lightwell.errors import SettingIsFixed, UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _Unset:
@@ -73,7 +78,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+def _setting(name: str, meaning: str = "") -> Any:
+    """A property that reads the attribute of the same name with an underscore, and cannot be assigned."""
+    return property(operator.attrgetter(f"_{name}"), doc=meaning or None)
+
+
 class RunConfig:
     """How to run a model: directories, cadences, seeds, sessions and the place in a cluster.
 
@@ -104,140 +113,141 @@ class RunConfig:
         UsageError: a setting is out of range; the text says which, what is expected and what came.
     """
 
-    model_dir: Any = None
-    tf_random_seed: int | None = None
-    save_summary_steps: int | None = 100
-    save_checkpoints_steps: int | None = _UNSET
-    save_checkpoints_secs: float | None = _UNSET
-    session_config: Any = None
-    keep_checkpoint_max: int | None = 5
-    keep_checkpoint_every_n_hours: float | None = 10000
-    log_step_count_steps: int | None = 100
-    train_distribute: Any = None
-    device_fn: Callable[[Any], str] | None = None
-    protocol: str | None = None
-    eval_distribute: Any = None
-    experimental_distribute: Any = None
-    experimental_max_worker_delay_secs: int | None = None
-    session_creation_timeout_secs: float | None = 7200
-    checkpoint_save_graph_def: bool = True
-    fuse_steps: Any = field(default="auto", kw_only=True)
-    pure_model_fn: bool = field(default=False, kw_only=True)
-    cluster: ClusterInfo = field(init=False, repr=False)
+    model_dir: Any = _setting("model_dir")
+    tf_random_seed: int | None = _setting("tf_random_seed")
+    save_summary_steps: int | None = _setting("save_summary_steps")
+    save_checkpoints_steps: int | None = _setting("save_checkpoints_steps")
+    save_checkpoints_secs: float | None = _setting("save_checkpoints_secs")
+    session_config: Any = _setting("session_config")
+    keep_checkpoint_max: int | None = _setting("keep_checkpoint_max")
+    keep_checkpoint_every_n_hours: float | None = _setting("keep_checkpoint_every_n_hours")
+    log_step_count_steps: int | None = _setting("log_step_count_steps")
+    train_distribute: Any = _setting("train_distribute")
+    device_fn: Callable[[Any], str] | None = _setting("device_fn")
+    protocol: str | None = _setting("protocol")
+    eval_distribute: Any = _setting("eval_distribute")
+    experimental_distribute: Any = _setting("experimental_distribute")
+    experimental_max_worker_delay_secs: int | None = _setting("experimental_max_worker_delay_secs")
+    session_creation_timeout_secs: float | None = _setting("session_creation_timeout_secs")
+    checkpoint_save_graph_def: bool = _setting("checkpoint_save_graph_def")
+    fuse_steps: Any = _setting("fuse_steps")
+    pure_model_fn: bool = _setting("pure_model_fn")
 
-    def __post_init__(self) -> None:
-        self._put("cluster", read_cluster())
-        self._settle_save_cadence()
-        self._settle_model_dir()
-        if self.session_config is None and self.cluster.spec.jobs:
-            self._put("session_config", cluster_session_config(self.cluster))
-        self._check()
+    cluster_spec: Any = _setting("cluster_spec", "The addresses of all tasks, as a `tf.train.ClusterSpec`.")
+    task_type: str = _setting("task_type", "This task's type: `chief`, `worker`, `ps` or `evaluator`.")
+    task_id: int = _setting("task_id", "This task's index among those of its type.")
+    is_chief: bool = _setting("is_chief", "Whether this task writes checkpoints and summaries.")
+    master: str = _setting("master", "The session target for training.")
+    evaluation_master: str = _setting("evaluation_master", "The session target for evaluation and prediction.")
+    num_ps_replicas: int = _setting("num_ps_replicas", "How many parameter servers there are.")
+    num_worker_replicas: int = _setting("num_worker_replicas", "How many tasks train, the chief included.")
+    global_id_in_cluster: int | None = _setting(
+        "global_id_in_cluster", "This task's number among all tasks; None for an evaluator."
+    )
+    service: Any = _setting("service", "Free settings of the platform that started the job (`TF_CONFIG`'s `service`).")
 
-    def replace(self, **changes: Any) -> RunConfig:
-        """A copy with the named settings changed.
+    def __init__(
+        self,
+        model_dir: Any = None,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int | None = 100,
+        save_checkpoints_steps: int | None = _UNSET,
+        save_checkpoints_secs: float | None = _UNSET,
+        session_config: Any = None,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_every_n_hours: float | None = 10000,
+        log_step_count_steps: int | None = 100,
+        train_distribute: Any = None,
+        device_fn: Callable[[Any], str] | None = None,
+        protocol: str | None = None,
+        eval_distribute: Any = None,
+        experimental_distribute: Any = None,
+        experimental_max_worker_delay_secs: int | None = None,
+        session_creation_timeout_secs: float | None = 7200,
+        checkpoint_save_graph_def: bool = True,
+        *,
+        fuse_steps: Any = "auto",
+        pure_model_fn: bool = False,
+    ) -> None:
+        given = {name: value for name, value in locals().items() if name in _SETTINGS}
+        cluster = read_cluster()
+        given["model_dir"] = _agreed_model_dir(model_dir, cluster.model_dir)
+        given |= _cadence(save_checkpoints_steps, save_checkpoints_secs)
+        if session_config is None:
+            given["session_config"] = cluster_session_config(cluster)
+        self._put(given)
+        self._put({name: getattr(cluster, _IN_CLUSTER.get(name, name)) for name in _PLACE})
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with the named settings changed; attributes of your own are copied along.
 
         Setting one of `save_checkpoints_steps` and `save_checkpoints_secs` clears the other.
 
         Raises:
             UsageError: an unknown setting, or a value out of range.
         """
-        known = [f.name for f in fields(RunConfig) if f.init]
         for name in changes:
-            if name not in known:
-                raise UsageError(f"Replacing {name} is not supported. Allowed properties are {known}.")
+            if name not in _SETTINGS:
+                raise UsageError(f"Replacing {name} is not supported. Allowed properties are {list(_SETTINGS)}.")
         for name, other in (_CADENCES, _CADENCES[::-1]):
-            if changes.get(name) is not None and other not in changes:
-                changes[other] = None
-        new = copy.copy(self)
-        for name, value in changes.items():
-            new._put(name, value)
-        new._settle_save_cadence()
-        new._check()
+            if changes.get(name) is not None:
+                changes = {**changes, **_cadence(**{name: changes[name], other: changes.get(other)})}
+        new = copy.deepcopy(self)
+        new._put({name: getattr(new, f"_{name}") for name in _SETTINGS} | changes)
         return new
 
-    @property
-    def cluster_spec(self) -> Any:
-        """The addresses of all tasks, as a `tf.train.ClusterSpec`."""
-        return self.cluster.spec
-
-    @property
-    def task_type(self) -> str:
-        """This task's type: `chief`, `worker`, `ps` or `evaluator`."""
-        return self.cluster.task_type
-
-    @property
-    def task_id(self) -> int:
-        """This task's index among those of its type."""
-        return self.cluster.task_id
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this task writes checkpoints and summaries."""
-        return self.cluster.is_chief
-
-    @property
-    def master(self) -> str:
-        """The session target for training."""
-        return self.cluster.master
-
-    @property
-    def evaluation_master(self) -> str:
-        """The session target for evaluation and prediction."""
-        return self.cluster.evaluation_master
-
-    @property
-    def num_ps_replicas(self) -> int:
-        """How many parameter servers there are."""
-        return self.cluster.num_ps_replicas
-
-    @property
-    def num_worker_replicas(self) -> int:
-        """How many tasks train, the chief included."""
-        return self.cluster.num_worker_replicas
-
-    @property
-    def global_id_in_cluster(self) -> int | None:
-        """This task's number among all tasks; None for an evaluator."""
-        return self.cluster.global_id_in_cluster
-
-    @property
-    def service(self) -> Any:
-        """Free settings of the platform that started the job (`TF_CONFIG`'s `service`)."""
-        return self.cluster.service
-
-    def _put(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)  # the dataclass is frozen; only __post_init__ and replace() write
-
-    def _settle_save_cadence(self) -> None:
-        steps, secs = self.save_checkpoints_steps, self.save_checkpoints_secs
-        if steps is _UNSET and secs is _UNSET:
-            self._put("save_checkpoints_steps", None)
-            self._put("save_checkpoints_secs", _DEFAULT_SAVE_SECS)
-        elif steps is _UNSET:
-            self._put("save_checkpoints_steps", None)
-        elif secs is _UNSET:
-            self._put("save_checkpoints_secs", None)
-        elif steps is not None and secs is not None:
-            raise UsageError(
-                "RunConfig: `save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set; "
-                f"got {steps!r} and {secs!r}."
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = getattr(type(self), name, None)
+        if isinstance(kind, property) and kind.fset is None:
+            way = f"make another with config.replace({name}=...)" if name in _SETTINGS else "it comes from TF_CONFIG"
+            raise SettingIsFixed(
+                f"property {name!r} of {type(self).__name__!r} object has no setter: a RunConfig is a value; {way}."
             )
+        super().__setattr__(name, value)
 
-    def _settle_model_dir(self) -> None:
-        given_by_platform = self.cluster.model_dir
-        if self.model_dir is None:
-            self._put("model_dir", given_by_platform)
-        elif given_by_platform is not None and str(self.model_dir) != given_by_platform:
-            raise UsageError(
-                "RunConfig: `model_dir`, if set, must have the same value as the model_dir in TF_CONFIG; "
-                f"got {str(self.model_dir)!r} here and {given_by_platform!r} in TF_CONFIG."
-            )
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in _SETTINGS)})"
 
-    def _check(self) -> None:
-        for name, (is_fine, expected) in _RULES.items():
-            value = getattr(self, name)
+    def _put(self, settings: Mapping[str, Any]) -> None:
+        for name, value in settings.items():
+            is_fine, expected = _RULES.get(name, (lambda _: True, ""))
             if value is not None and not is_fine(value):
                 raise UsageError(f"RunConfig: {expected}, got {value!r}.")
+            setattr(self, f"_{name}", value)
+
+
+# Its settings by name, in the order of the constructor, and what it tells about its place in a cluster.
+_SETTINGS = tuple(name for name in inspect.signature(RunConfig).parameters)
+_PLACE = (
+    "cluster_spec task_type task_id is_chief master evaluation_master num_ps_replicas num_worker_replicas "
+    "global_id_in_cluster service"
+).split()
+_IN_CLUSTER = {"cluster_spec": "spec"}
+
+
+def _cadence(save_checkpoints_steps: Any, save_checkpoints_secs: Any) -> dict[str, Any]:
+    """When to save, of which one is None."""
+    steps, secs = save_checkpoints_steps, save_checkpoints_secs
+    if steps is _UNSET and secs is _UNSET:
+        secs = _DEFAULT_SAVE_SECS
+    steps, secs = (None if value is _UNSET else value for value in (steps, secs))
+    if steps is not None and secs is not None:
+        raise UsageError(
+            "RunConfig: `save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set; "
+            f"got {steps!r} and {secs!r}."
+        )
+    return {"save_checkpoints_steps": steps, "save_checkpoints_secs": secs}
+
+
+def _agreed_model_dir(given: Any, by_platform: str | None) -> Any:
+    if given is None:
+        return by_platform
+    if by_platform is not None and str(given) != by_platform:
+        raise UsageError(
+            "RunConfig: `model_dir`, if set, must have the same value as the model_dir in TF_CONFIG; "
+            f"got {str(given)!r} here and {by_platform!r} in TF_CONFIG."
+        )
+    return given
 
 
 def default_session_config() -> Any:
@@ -249,12 +259,18 @@ def default_session_config() -> Any:
 
 
 def cluster_session_config(cluster: ClusterInfo) -> Any:
-    """Session settings for a task of a cluster: it sees the parameter servers and itself, not the other workers."""
+    """Session settings for a task of a cluster: it sees the parameter servers and itself, not the other workers.
+
+    None on a single machine, and for a task of a kind that only the program knows.
+    """
+    filters = {
+        CHIEF: [f"/job:{PS}", f"/job:{CHIEF}"],
+        MASTER: [f"/job:{PS}", f"/job:{MASTER}"],
+        WORKER: [f"/job:{PS}", f"/job:{WORKER}/task:{cluster.task_id}"],
+        PS: [f"/job:{job}" for job in (PS, WORKER, CHIEF, MASTER)],
+    }.get(cluster.task_type)
+    if not cluster.spec.jobs or filters is None:
+        return None
     config = default_session_config()
-    if cluster.task_type in (CHIEF, MASTER):
-        config.device_filters.extend([f"/job:{PS}", f"/job:{cluster.task_type}"])
-    elif cluster.task_type == WORKER:
-        config.device_filters.extend([f"/job:{PS}", f"/job:{WORKER}/task:{cluster.task_id}"])
-    else:
-        config.device_filters.extend(f"/job:{job}" for job in (PS, WORKER, CHIEF, MASTER))
+    config.device_filters.extend(filters)
     return config

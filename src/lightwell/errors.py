@@ -3,10 +3,13 @@
     LightwellError
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
-    │   │   └── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
+    │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
+    │   │   └── NotInitialised (RuntimeError)   variables that nothing gives a first value
     │   ├── InputFnError                   input_fn, or what it returned
     │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
+    ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
+    ├── NotWritten (NotImplementedError)   a part of tf.estimator that Lightwell does not have yet
     ├── HookError (RuntimeError)           a hook asked for something that is not there
     │   ├── EmptyCollection (IndexError)   a graph collection without members
     │   └── UnknownName (KeyError, …)      a name that no tensor, operation or path has
@@ -16,8 +19,10 @@
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
         └── CheckpointMismatch             it was written by another model
 
-Each also derives from the built-in exception that `tf.estimator` raised in the same place, so that a program which
-caught `ValueError` still does. Message form: where, what was expected, what came, what to do.
+Each also derives from the exception that `tf.estimator` raised in the same place, so that a program which caught
+`ValueError` still does. Where that was one of `tf.errors`, the class stands beside the code that raises it
+(`checkpoints`), because this module does without TensorFlow. Message form: where, what was expected, what came, what
+to do.
 """
 
 from __future__ import annotations
@@ -47,12 +52,24 @@ class UnknownFeature(ModelFnError, KeyError):
         return str(self.args[1])
 
 
+class NotInitialised(ModelFnError, RuntimeError):
+    """Variables have no value after initialisation and restore."""
+
+
 class InputFnError(UsageError):
     """`input_fn`, or what it returned, cannot be used."""
 
 
 class WrongType(LightwellError, TypeError):
     """An argument has the wrong type."""
+
+
+class SettingIsFixed(LightwellError, AttributeError):
+    """A setting of a `RunConfig` was assigned; it is replaced instead."""
+
+
+class NotWritten(LightwellError, NotImplementedError):
+    """A part of `tf.estimator` that Lightwell does not have yet."""
 
 
 class HookError(LightwellError, RuntimeError):

@@ -1,4 +1,5 @@
-"""TensorBoard's event files: graphs, scalars and session marks, written where TensorFlow's own hooks write them.
+"""TensorBoard's event files: graphs, scalars and session marks, written where TensorFlow's own hooks write them; and
+the numbers of evaluations, read back.
 
 Owns the format; takes a directory and plain values. Writers come from TensorFlow's cache, so that a hook of the user
 and Lightwell append to one file.
@@ -7,6 +8,8 @@ and Lightwell append to one file.
 from __future__ import annotations
 
 import contextlib
+import os
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +22,7 @@ from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 
 _SessionLog = tf.compat.v1.SessionLog
+_EVENT_FILE = "events.out.tfevents."
 
 
 def writer(directory: str) -> Any:
@@ -115,6 +119,27 @@ def _unwritable(directory: str, error: BaseException) -> ModelDirError:
         f"Events for TensorBoard cannot be written to {directory}: {reason_of(error)}. Free space or mend the rights "
         "of the directory.",
     )
+
+
+def read_metrics(directory: str) -> OrderedDict[int, dict[str, float]]:
+    """The numbers in the event files of a directory: step to tag to value, by step, the last written where one repeats.
+
+    A directory that does not exist has none; a file that is cut short counts as far as it can be read.
+    """
+    found: dict[int, dict[str, float]] = {}
+    names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
+    # No glob: the path itself may hold brackets or stars.
+    for path in (os.path.join(directory, name) for name in sorted(names) if name.startswith(_EVENT_FILE)):
+        with contextlib.suppress(tf.errors.DataLossError):
+            for event in tf.compat.v1.train.summary_iterator(path):
+                numbers = {value.tag: value.simple_value for value in event.summary.value if _is_number(value)}
+                if numbers:
+                    found.setdefault(event.step, {}).update(numbers)
+    return OrderedDict(sorted(found.items()))
+
+
+def _is_number(value: Any) -> bool:
+    return bool(value.HasField("simple_value"))
 
 
 def _add_value(summary: Any, tag: str, value: Any) -> None:

@@ -1,7 +1,7 @@
 """Export outputs: how a model's tensors are presented to a server, one class per kind of signature.
 
-Owns the values and their checks. They stand this far left so that heads and `EstimatorSpec` can use them without
-knowing how a SavedModel is written; turning them into signatures belongs to `export`.
+Owns the values, their checks, and the signature that each becomes (`as_signature_def`). They stand this far left so
+that heads and `EstimatorSpec` can use them without knowing how a SavedModel is written.
 """
 
 from __future__ import annotations
@@ -11,11 +11,24 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongType
+
+_saved_model = tf.compat.v1.saved_model
 
 
 class ExportOutput:
-    """Base of all export outputs."""
+    """Base of all export outputs; one of your own brings its `as_signature_def`."""
+
+    def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
+        """The signature with these outputs.
+
+        Args:
+            receiver_tensors: what a server feeds, by name.
+
+        Returns:
+            A `SignatureDef` proto.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no as_signature_def: write it there.")
 
 
 class ClassificationOutput(ExportOutput):
@@ -36,6 +49,11 @@ class ClassificationOutput(ExportOutput):
         self.scores = scores
         self.classes = classes
 
+    def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
+        """The classification signature, fed with serialised examples."""
+        examples = _examples("Classification", receiver_tensors)
+        return _saved_model.classification_signature_def(examples, self.classes, self.scores)
+
 
 class RegressionOutput(ExportOutput):
     """Output of a regressor.
@@ -49,6 +67,10 @@ class RegressionOutput(ExportOutput):
             raise UsageError(f"RegressionOutput: value must be a float32 Tensor; got {value!r}.")
         self.value = value
 
+    def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
+        """The regression signature, fed with serialised examples."""
+        return _saved_model.regression_signature_def(_examples("Regression", receiver_tensors), self.value)
+
 
 class PredictOutput(ExportOutput):
     """Output with any tensors, by name.
@@ -61,9 +83,39 @@ class PredictOutput(ExportOutput):
 
     def __init__(self, outputs: Any) -> None:
         named: Mapping[Any, Any] = outputs if isinstance(outputs, Mapping) else {self._SINGLE: outputs}
-        for name, tensor in named.items():
-            if not isinstance(name, str):
-                raise UsageError(f"PredictOutput: outputs must have string keys, got {name!r}.")
-            if not tf.is_tensor(tensor):
-                raise UsageError(f"PredictOutput: outputs[{name!r}] must be a Tensor, got {tensor!r}.")
-        self.outputs = dict(named)
+        self.outputs = {_name(key): _tensor(key, value) for key, value in named.items()}
+
+    def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
+        """The prediction signature, fed with any tensors."""
+        return _saved_model.predict_signature_def(dict(_named("Prediction", receiver_tensors)), self.outputs)
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, tuple) and all(isinstance(part, str) for part in key):
+        return "/".join(key)  # heads of several parts name their outputs so
+    if not isinstance(key, str):
+        raise UsageError(f"PredictOutput: outputs must have string keys, got {key!r}.")
+    return key
+
+
+def _tensor(key: Any, value: Any) -> Any:
+    if isinstance(value, tf.SparseTensor) or not tf.is_tensor(value):
+        raise UsageError(f"PredictOutput: outputs[{key!r}] must be a Tensor, got {value!r}.")
+    return value
+
+
+def _named(kind: str, receiver_tensors: Any) -> Mapping[str, Any]:
+    if not isinstance(receiver_tensors, Mapping):
+        raise WrongType(f"{kind} signatures take the tensors that are fed as a dict by name, got {receiver_tensors!r}.")
+    return receiver_tensors
+
+
+def _examples(kind: str, receiver_tensors: Mapping[str, Any]) -> Any:
+    given = list(_named(kind, receiver_tensors).values())
+    if len(given) != 1 or isinstance(given[0], tf.SparseTensor) or given[0].dtype != tf.string:
+        raise UsageError(
+            f"{kind} signatures can only accept a single tensor input of type tf.string, got "
+            f"{dict(receiver_tensors)!r}. Let the receiver have one string placeholder and take the features out of it "
+            "with tf.io.parse_example; or use PredictOutput, which takes any."
+        )
+    return given[0]

@@ -1,7 +1,7 @@
 """`EstimatorSpec`: what a `model_fn` gives back, checked for its mode at the moment it is made.
 
 Owns the value and the rules per mode. Takes tensors and ops of the graph that is being built; builds nothing itself
-except the reshape of a one-element loss to a scalar.
+except the reshape of a one-element loss to a scalar, and what reads the value of a Keras metric.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import tensorflow as tf
 
 from lightwell import outputs
 from lightwell.errors import ModelFnError, WrongType
-from lightwell.keys import DEFAULT_SERVING_SIGNATURE, MODES, ModeKeys
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
 
 HOOK_METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
 
 
 class _Fields(NamedTuple):
-    mode: str
+    mode: Any
     predictions: Any
     loss: Any
     train_op: Any
@@ -44,7 +44,7 @@ class EstimatorSpec(_Fields):
     A `model_fn` may fill in all of them whatever the mode; those a mode does not need are ignored.
 
     Args:
-        mode: a `ModeKeys` value.
+        mode: a `ModeKeys` value. With any other, nothing is asked for here, but when a verb takes the spec.
         predictions: a tensor, or a dict of tensors.
         loss: a tensor with a single element.
         train_op: the op that makes one training step and counts `global_step`.
@@ -74,7 +74,7 @@ class EstimatorSpec(_Fields):
 
     def __new__(
         cls,
-        mode: str,
+        mode: Any,
         predictions: Any = None,
         loss: Any = None,
         train_op: Any = None,
@@ -87,7 +87,6 @@ class EstimatorSpec(_Fields):
         prediction_hooks: Sequence[Any] | None = None,
     ) -> EstimatorSpec:
         where = f"EstimatorSpec(mode={mode!r})"
-        _check_mode(mode)
         return super().__new__(
             cls,
             mode=mode,
@@ -102,6 +101,20 @@ class EstimatorSpec(_Fields):
             evaluation_hooks=checked_hooks(evaluation_hooks, f"{where}: evaluation_hooks"),
             prediction_hooks=checked_hooks(prediction_hooks, f"{where}: prediction_hooks"),
         )
+
+
+def for_mode(spec: EstimatorSpec, mode: str) -> EstimatorSpec:
+    """The spec as the mode needs it that `model_fn` was called in, whatever mode it was made for.
+
+    Raises:
+        ModelFnError: something that the mode needs is missing.
+    """
+    if spec.mode == mode:
+        return spec
+    fields = {**spec._asdict(), "mode": mode}
+    if isinstance(spec.predictions, dict) and not spec.predictions:
+        fields["predictions"] = None  # none were given
+    return EstimatorSpec(**fields)
 
 
 def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
@@ -120,11 +133,6 @@ def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
                 + " Derive it from tf.compat.v1.train.SessionRunHook."
             )
     return hooks
-
-
-def _check_mode(mode: Any) -> None:
-    if mode not in MODES:
-        raise ModelFnError(f"EstimatorSpec: mode must be one of {list(MODES)} (see ModeKeys), got {mode!r}.")
 
 
 def _checked_loss(loss: Any, mode: str, where: str) -> Any:
@@ -191,27 +199,44 @@ def _checked_predictions(predictions: Any, mode: str, where: str) -> Any:
 
 
 def _checked_metrics(metrics: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
+    """The metrics as (value, update_op) pairs."""
     if metrics is None:
         return {}
     if not isinstance(metrics, Mapping):
         raise WrongType(f"{where}: eval_metric_ops must be a dict of metrics by name, got {_described(metrics)}.")
+    objects = {}
     for name, metric in metrics.items():
         if not isinstance(name, str):
             raise WrongType(f"{where}: the names of eval_metric_ops must be strings, got {_described(name)}.")
-        if not is_keras_metric(metric):
-            _check_metric_pair(metric, f"{where}: eval_metric_ops[{name!r}]")
-    return dict(metrics)
+        if not isinstance(metric, tuple) and _is_keras_metric(metric):
+            objects[name] = metric
+        else:
+            _check_metric_pair(metric, f"eval_metric_ops[{name!r}]", where)
+    if not objects:
+        return dict(metrics)
+    from lightwell.interop.metrics import metric_pairs  # not before a Keras metric is there
+
+    pairs = metric_pairs(objects, tf.compat.v1.get_default_graph())
+    return {name: pairs.get(name, metric) for name, metric in metrics.items()}
 
 
-def _check_metric_pair(metric: Any, where: str) -> None:
+def _is_keras_metric(metric: Any) -> bool:
+    """Whether `metric` is a Keras metric object (Keras 3 or legacy), told by what it can do."""
+    methods = ("update_state", "result", "reset_state")
+    return not isinstance(metric, type) and all(callable(getattr(metric, method, None)) for method in methods)
+
+
+def _check_metric_pair(metric: Any, field: str, where: str) -> None:
     expected = (
-        "must be a (value, update_op) pair of tensors, as tf.compat.v1.metrics.* return, or a Keras metric object"
+        f"{where}: Values of eval_metric_ops must be (metric_value, update_op) tuples, as tf.compat.v1.metrics.* "
+        f"return, or Keras metric objects; got for {field}"
     )
-    if not isinstance(metric, tuple | list) or len(metric) != 2:
-        raise WrongType(f"{where} {expected}, got {_described(metric)}.")
+    if not isinstance(metric, tuple) or len(metric) != 2:
+        raise WrongType(f"{expected}: {_described(metric)}.")
     for part in tf.nest.flatten(list(metric)):
         if not (tf.is_tensor(part) or isinstance(part, tf.Operation | tf.Variable)):
-            raise WrongType(f"{where} {expected}, got {_described(part)} in it.")
+            raise WrongType(f"{expected} a pair with {_described(part)} in it.")
+        _check_graph(part, field, where)
 
 
 def _checked_exports(exports: Mapping[str, Any] | None, predictions: Any, mode: str, where: str) -> Any:
@@ -241,11 +266,6 @@ def _checked_scaffold(scaffold: Any, where: str) -> Any:
     if not isinstance(scaffold, tf.compat.v1.train.Scaffold):
         raise WrongType(f"{where}: scaffold must be a tf.compat.v1.train.Scaffold, got {_described(scaffold)}.")
     return scaffold
-
-
-def is_keras_metric(metric: Any) -> bool:
-    """Whether `metric` is a Keras metric object (Keras 3 or legacy), told by what it can do."""
-    return all(callable(getattr(metric, method, None)) for method in ("update_state", "result", "reset_state"))
 
 
 def _check_graph(value: Any, field: str, where: str) -> None:

@@ -46,8 +46,17 @@ def test_values_keep_their_shape_and_type(saved: str) -> None:
     ],
 )
 def test_an_unknown_name_gets_the_nearest(saved: str, name: str, hint: str) -> None:
-    with pytest.raises(UsageError, match=rf"Checkpoint .*model\.ckpt-3 has no variable '{name}'\. {hint}"):
+    with pytest.raises(
+        UsageError, match=rf"Key {name} not found in checkpoint: .*model\.ckpt-3 has no variable '{name}'\. {hint}"
+    ):
         variable_value(saved, name)
+
+
+def test_a_tensors_name_is_its_variables_name(saved: str) -> None:
+    assert variable_value(saved, "dense/bias:0") == variable_value(saved, "dense/bias")
+    with pytest.raises(tf.errors.NotFoundError, match=r"Key dense/bias:1 not found in checkpoint") as caught:
+        variable_value(saved, "dense/bias:1")
+    assert isinstance(caught.value, ValueError)
 
 
 def test_a_long_list_is_cut() -> None:

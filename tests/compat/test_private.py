@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+import tensorflow as tf
+from tests import tiny
+
+import lightwell as lw
 from lightwell._lazy import resolve
 from lightwell.compat.private import PRIVATE_MODULES, children_of, private_page
 
@@ -47,3 +53,45 @@ def test_the_modules_that_surveyed_projects_import_are_here() -> None:
 def test_packages_know_what_is_below_them() -> None:
     assert {"canned", "head", "tpu", "training"} <= set(children_of(""))
     assert children_of("hooks") == ["basic_session_run_hooks", "hooks", "session_run_hook"]
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    with lw.install():
+        yield
+
+
+def test_evaluations_are_read_back(installed: None, tmp_path: Path) -> None:
+    from tensorflow_estimator.python.estimator import early_stopping
+
+    made = tiny.trained(tmp_path, steps=1)
+    first = made.evaluate(tiny.once)
+    second = made.train(tiny.data, steps=2).evaluate(tiny.once)
+    found = early_stopping.read_eval_metrics(made.eval_dir())
+    assert list(found) == [1, 3]
+    for step, result in ((1, first), (3, second)):
+        assert found[step] == pytest.approx({name: result[name] for name in ("loss", "mae")})
+
+
+def test_the_config_that_an_estimator_runs_with(installed: None, tmp_path: Path) -> None:
+    from tensorflow_estimator.python.estimator import estimator
+
+    settle = estimator.maybe_overwrite_model_dir_and_session_config
+    given = lw.RunConfig(tf_random_seed=3)
+    settled = settle(given, str(tmp_path))
+    assert (settled.model_dir, settled.tf_random_seed, given.model_dir) == (str(tmp_path), 3, None)
+    assert settled.session_config.allow_soft_placement
+    own = tf.compat.v1.ConfigProto(log_device_placement=True)
+    assert settle(lw.RunConfig(session_config=own), "m").session_config == own
+    assert Path(settle(None, None).model_dir).is_dir()
+    with pytest.raises(ValueError, match="are set both in constructor and `RunConfig`, but with different values"):
+        settle(lw.RunConfig(model_dir="a"), "b")
+    with pytest.raises(ValueError, match=r"config must be an instance of `RunConfig`, but provided {}"):
+        settle({}, "b")
+
+
+def test_a_part_of_export_says_what_to_do(installed: None) -> None:
+    from tensorflow_estimator.python.estimator.export import export
+
+    with pytest.raises(AttributeError, match=r"Export is not written yet: .*estimator.evaluate"):
+        export.build_supervised_input_receiver_fn_from_input_fn  # noqa: B018

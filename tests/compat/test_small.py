@@ -6,8 +6,7 @@ import functools
 import json
 from pathlib import Path
 
-from lightwell.compat import small
-from lightwell.compat.small import MetricKeys, PredictionKeys, TaskType, estimator_export, fn_args
+from lightwell.compat.small import TaskType, estimator_export, fn_args
 
 RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())
 
@@ -34,6 +33,4 @@ def test_fn_args_names_what_can_be_given_by_position() -> None:
 
 
 def test_the_words_are_those_of_the_original() -> None:
-    for words in (MetricKeys, PredictionKeys, TaskType):
-        assert {key: value for key, value in vars(words).items() if not key.startswith("_")} == RECORD[words.__name__]
-    assert {key: getattr(small, key) for key in RECORD["serving_keys"]} == RECORD["serving_keys"]
+    assert {key: value for key, value in vars(TaskType).items() if not key.startswith("_")} == RECORD["TaskType"]

@@ -13,7 +13,7 @@ from lightwell._names import ROWS
 
 # A module imports only what stands to its left; the reading order for a newcomer. "" is the package's own page.
 ORDER = [
-    *"log _probes _tf _patches keys errors callables outputs spec cluster config layers rnn_cell interop".split(),
+    *"log _probes _tf _patches keys errors callables outputs cluster config layers rnn_cell interop spec".split(),
     *"feature_columns inputs optimizers heads events checkpoints hooks engine sight export estimator".split(),
     *["canned", "workflow", "testing", "", *"compat tf1 cli __main__ web".split()],
 ]

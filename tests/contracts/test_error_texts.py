@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests import tiny
+from tests.parity.run_configs import environment
 
 import lightwell as lw
 from lightwell.errors import LightwellError
@@ -96,6 +97,12 @@ def full_disk(directory: Path) -> None:
 def overriding(directory: Path) -> None:
     class MyEstimator(lw.Estimator):
         def _call_model_fn(self, *args: Any) -> Any: ...
+
+
+def as_task(kind: str, directory: Path) -> None:
+    cluster = {"chief": ["h0:1"], "ps": ["h1:1"]}
+    with environment({"cluster": cluster, "task": {"type": kind, "index": 0}}):
+        train(directory)
 
 
 def three_tuple() -> Any:
@@ -237,7 +244,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "unknown variable name": Mistake(
         lambda d: tiny.trained(d).get_variable_value("ww"),
-        where=r"Checkpoint .*/model\.ckpt-2",
+        where=r"not found in checkpoint: .*/model\.ckpt-2",
         expected=r"The nearest names are \['w'\]",
         got="no variable 'ww'",
         do="nearest names",
@@ -263,12 +270,40 @@ MISTAKES: dict[str, Mistake] = {
         got=r"needs the arguments \['path'\]",
         do="Bind the others: lambda: ",
     ),
-    "a spec of another mode": Mistake(
-        lambda d: train(d, lambda features, labels, mode: tiny.linear(features, labels, "eval", {})),
-        where="model_fn '<lambda>'",
-        expected="was called with mode 'train'",
-        got="returned a spec for mode 'eval'",
-        do="Hand its `mode` argument on",
+    "a spec of another mode, without what this one needs": Mistake(
+        lambda d: train(d, lambda features, labels, mode: tiny.linear(features, labels, "infer", {})),
+        where=r"EstimatorSpec\(mode='train'\): Missing loss",
+        expected="a tensor with one element",
+        got="got None",
+        do=r"Pass loss=\.\.\. to EstimatorSpec",
+    ),
+    "train as a parameter server": Mistake(
+        lambda d: as_task("ps", d),
+        where="train: Train has been called wrong configuration",
+        expected="only a chief or a worker trains",
+        got="TF_CONFIG makes this process a 'ps'",
+        do=r"Please use tf\.estimator\.train_and_evaluate, .*or call evaluate here, and train on the chief",
+    ),
+    "train in a cluster": Mistake(
+        lambda d: as_task("chief", d),
+        where="train: TF_CONFIG has a cluster",
+        expected="training over several processes is not written yet",
+        got=r"2 tasks .*'chief': \['h0:1'\]",
+        do='take the other tasks out of "cluster", or unset TF_CONFIG',
+    ),
+    "assigning a setting": Mistake(
+        lambda d: setattr(lw.RunConfig(), "model_dir", "x"),
+        where="property 'model_dir' of 'RunConfig' object",
+        expected="a RunConfig is a value",
+        got="has no setter",
+        do=r"make another with config\.replace\(model_dir=\.\.\.\)",
+    ),
+    "exporting": Mistake(
+        lambda d: tiny.estimator(d).export_saved_model(d, lambda: None),
+        where=r"Estimator\.export_saved_model",
+        expected="Export is not written yet",
+        got="not written",
+        do=r"restore estimator\.latest_checkpoint\(\)",
     ),
     "a hook that is a class": Mistake(
         lambda d: train(d, hooks=[v1.train.SessionRunHook]),
@@ -279,10 +314,10 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "a variable that nobody initialises": Mistake(
         lambda d: train(d, changed(scaffold=lambda spec: v1.train.Scaffold(init_op=tf.no_op()))),
-        where="model_fn: these variables are not initialised",
+        where="model_fn: Init operations did not make model ready for local_init",
         expected="it must cover them",
-        got=r"\['global_step', 'w', 'b'\]",
-        do="If the Scaffold has an init_op of its own, it must cover them",
+        got="Variables not initialized: global_step, w, b",
+        do="If the Scaffold has an init_op or a saver of its own, it must cover them",
     ),
 }
 

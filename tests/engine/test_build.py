@@ -204,11 +204,6 @@ REFUSED: list[tuple[Any, type, str]] = [
         ModelFnError,
         "does not take labels, but input_fn returns labels. Add an argument `labels`",
     ),
-    (
-        lambda features, labels, mode: tiny.linear(features, labels, EVAL, {}),
-        ModelFnError,
-        r"called with mode 'train' and returned a spec for mode 'eval'. Hand its `mode` argument on",
-    ),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,8 @@ def test_the_config_is_a_copy_with_the_rest_filled_in(tmp_path: Path) -> None:
 def test_a_session_config_of_ones_own_is_used(tmp_path: Path) -> None:
     own = v1.ConfigProto(inter_op_parallelism_threads=1)
     made = tiny.estimator(tmp_path, session_config=own)
-    assert made.config.session_config is own
+    own.inter_op_parallelism_threads = 2
+    assert made.config.session_config.inter_op_parallelism_threads == 1, "it has a copy"
     made.train(tiny.data, steps=1)
 
 
@@ -238,3 +241,47 @@ def test_words_tables_sparse_ragged_and_nested_features(tmp_path: Path) -> None:
     assert made.evaluate(input_fn)["loss"] < 0.01
     rows = made.predict(input_fn)
     assert [next(rows)["word"] for _ in range(4)] == [b"a", b"b", b"z", b"a"]
+
+
+def copies(made: lw.Estimator) -> list[lw.Estimator]:
+    return [copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))]
+
+
+def test_an_estimator_is_copied_and_travels(tmp_path: Path) -> None:
+    made = tiny.trained(tmp_path, params={"learning_rate": 0.01})
+    first = list(made.predict(tiny.once))  # holds a session
+    for other in copies(made):
+        assert (other.model_dir, other.params, other.config.save_checkpoints_steps) == (
+            made.model_dir,
+            {"learning_rate": 0.01},
+            1000,
+        )
+        assert list(other.predict(tiny.once)) == first
+        other.close()
+    assert list(made.predict(tiny.once)) == first
+    deep = copy.deepcopy(made)
+    deep._params["learning_rate"] = 1.0
+    assert made.params == {"learning_rate": 0.01}
+
+
+def test_config_is_given_out_as_a_copy_to_functions_too(tmp_path: Path) -> None:
+    config = lw.RunConfig(model_dir=str(tmp_path))
+    config.seen = []  # type: ignore[attr-defined]
+
+    def model_fn(features: Any, labels: Any, mode: str, config: Any) -> lw.EstimatorSpec:
+        config.seen.append(mode)
+        return tiny.linear(features, labels, mode, {})
+
+    made = lw.Estimator(model_fn, config=config)
+    made.train(tiny.data, steps=1)
+    assert made.config.seen == config.seen == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("mode", [None, "eval", "other"])
+def test_a_spec_of_another_mode_serves_if_it_has_what_is_needed(mode: Any, tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any) -> lw.EstimatorSpec:
+        spec = tiny.linear(features, labels, "train", {})
+        return lw.EstimatorSpec(mode, spec.predictions, spec.loss, spec.train_op, spec.eval_metric_ops)
+
+    made = tiny.estimator(tmp_path, model_fn).train(tiny.data, steps=2)
+    assert made.evaluate(tiny.once)["global_step"] == 2

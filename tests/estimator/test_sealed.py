@@ -47,14 +47,18 @@ def test_overriding_is_refused_when_the_class_is_made(member: str, way_out: str)
 
 def test_several_at_once_are_told_at_once() -> None:
     members: dict[str, Any] = {"train": None, "_call_model_fn": None}
-    with pytest.raises(UsageError, match=r"override \['train', '_call_model_fn'\].*SessionRunHook.*predictions"):
+    with pytest.raises(UsageError, match=r"override \['_call_model_fn', 'train'\].*predictions.*SessionRunHook"):
         type("Mine", (lw.Estimator,), members)
 
 
-def test_what_is_sealed_exists() -> None:
-    """A public name in the list that Estimator does not have would refuse subclasses for nothing."""
-    from lightwell.estimator import sealed
+def test_a_name_that_lightwell_uses_itself_is_told() -> None:
+    with pytest.raises(UsageError, match=r"Mine defines \['_recipe'\], .*Lightwell's Estimator.*Give them other names"):
+        type("Mine", (lw.Estimator,), {"_recipe": None, "__qualname__": "Mine"})
 
-    missing = [name for name in [*sealed._PUBLIC, *sealed._OWN] if not hasattr(lw.Estimator, name)]
-    export = {"export_saved_model", "export_savedmodel", "experimental_export_all_saved_models"}
-    assert set(missing) <= export
+
+def test_what_only_lightwell_has_may_be_hidden() -> None:
+    class Mine(lw.Estimator):
+        def describe(self) -> str:  # type: ignore[override]
+            return "mine"
+
+    assert Mine(tiny.linear, params={}).describe() == "mine"

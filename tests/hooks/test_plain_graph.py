@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 from tests import tiny
 
-from lightwell.hooks.plain_graph import FUSED_SCOPE, plain_graph_def
+from lightwell.hooks.plain_graph import plain_graph_def
+from lightwell.keys import FUSED_SCOPE
 
 v1 = tf.compat.v1
 

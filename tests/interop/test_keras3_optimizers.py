@@ -69,11 +69,22 @@ def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
+def plain(x: Any) -> Any:
+    """The same network of TensorFlow variables, which Keras knows nothing of."""
+    with v1.variable_scope("m/dense"):
+        kernel = v1.get_variable(
+            "kernel", initializer=START[0], constraint=keras.constraints.MaxNorm(), use_resource=True
+        )
+        bias = v1.get_variable("bias", initializer=START[1], use_resource=True)
+    return tf.matmul(x, kernel) + bias
+
+
+@pytest.mark.parametrize("network", [started, plain])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_it_trains_as_in_fit(name: str) -> None:
+def test_it_trains_as_in_fit(name: str, network: Callable[[Any], Any]) -> None:
     def step(x: Any) -> Any:
         start = 16 * (v1.train.get_global_step() % 4)
-        labels, logits = tf.constant(Y)[start : start + 16], started(x[start : start + 16])
+        labels, logits = tf.constant(Y)[start : start + 16], network(x[start : start + 16])
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return minimize(OPTIMIZERS[name](), tf.reduce_mean(loss))
 
@@ -85,6 +96,24 @@ def test_it_trains_as_in_fit(name: str) -> None:
         assert session.run(v1.train.get_global_step()) == 8
         found = session.run(v1.trainable_variables())
     assert_same(found, fitted(OPTIMIZERS[name](), 8))
+
+
+def test_what_is_kept_from_weight_decay_is_told_by_the_variables_path() -> None:
+    def step(x: Any) -> Any:
+        optimizer = optimizers.SGD(0.1, weight_decay=0.5)
+        optimizer.exclude_from_weight_decay(var_names=["other/bias"])
+        some, other = (
+            v1.get_variable(f"{name}/bias", initializer=np.ones(6, np.float32)) for name in ("some", "other")
+        )
+        return minimize(optimizer, 0.0 * tf.reduce_mean(x * some * other))
+
+    build = built(step)
+    with build.graph.as_default(), v1.Session() as session:
+        session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        session.run(build.outputs)
+        decayed, excluded = session.run(v1.trainable_variables())
+    np.testing.assert_allclose(decayed, 0.95, rtol=1e-5)
+    np.testing.assert_allclose(excluded, 1.0)
 
 
 @pytest.mark.parametrize("name", ["adam", "loss scale", "accumulation"])

@@ -23,4 +23,5 @@ if __name__ == "__main__":
     outcomes = run_configs.all_outcomes(tf.estimator)
     default = outcomes["default"]["config"]
     cases = {name: _changes(outcome, default) for name, outcome in outcomes.items() if name != "default"}
-    recordings.save_json("run_config", tf.__version__, {"default": default, "cases": cases})
+    opened = run_configs.open_outcomes(tf.estimator)
+    recordings.save_json("run_config", tf.__version__, {"default": default, "cases": cases, "open": opened})

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tests.parity.hook_scenes import batches
+from tests.parity.run_configs import environment
 from tests.parity.spies import SpyHook, SpyListener, known_name
 
 v1 = tf.compat.v1
@@ -236,6 +237,29 @@ MISTAKES |= {
 }
 
 
+def _of_mode(verb: str, mode: Any, **fields: Any) -> Mistake:
+    """A spec that was made for `mode`, whatever the verb."""
+
+    def run(lib: Any, model_dir: Path) -> None:
+        made = model(lib, **fields)
+        VERBS[verb](lib, model_dir, lambda features, labels: made(features, labels, mode))
+
+    return run
+
+
+def _as_task(verb: str, task: str) -> Mistake:
+    def run(lib: Any, model_dir: Path) -> None:
+        cluster = {"chief": ["localhost:1"], "worker": ["localhost:2"], "ps": ["localhost:3"]}
+        with environment({"cluster": cluster, "task": {"type": task, "index": 0}}):
+            VERBS[verb](lib, model_dir, model(lib))
+
+    return run
+
+
+def _trained(lib: Any, model_dir: Path) -> Any:
+    return lib.Estimator(model(lib), str(model_dir)).train(batches(), steps=1)
+
+
 def _subclass(**members: Any) -> Mistake:
     return lambda lib, model_dir: type("Own", (lib.Estimator,), members)(model(lib), str(model_dir))
 
@@ -244,20 +268,83 @@ MISTAKES |= {
     f"subclass overrides {member}": _subclass(**{member: lambda self: None})
     for member in ("train", "evaluate", "predict", "export_saved_model", "_call_model_fn")
 }
+MISTAKES |= {
+    f"{verb}: a spec for {'no mode' if mode is None else mode}": _of_mode(verb, mode)
+    for verb in VERBS
+    for mode in (None, "train", "eval", "infer", "other")
+}
+MISTAKES |= {
+    "train: a spec for no mode, without train_op": _of_mode("train", None, train_op=None),
+    "train: a spec for no mode, without loss": _of_mode("train", None, loss=None),
+    "evaluate: a spec for no mode, without loss": _of_mode("evaluate", None, loss=None),
+    "predict: a spec for no mode, without predictions": _of_mode("predict", None, predictions=None),
+    "train as a parameter server": _as_task("train", "ps"),
+    "train as an evaluator": _as_task("train", "evaluator"),
+    "evaluate as an evaluator": _as_task("evaluate", "evaluator"),
+    "predict as an evaluator": _as_task("predict", "evaluator"),
+    "get_variable_value: unknown": lambda lib, model_dir: _trained(lib, model_dir).get_variable_value("other"),
+    "get_variable_value: a tensor's name": lambda lib, model_dir: _trained(lib, model_dir).get_variable_value(
+        "weight:0"
+    ),
+    "get_variable_value: a second output": lambda lib, model_dir: _trained(lib, model_dir).get_variable_value(
+        "weight:1"
+    ),
+}
 MISTAKES["subclass adds a method"] = _subclass(describe_me=lambda self: None)
 
 
-def _missing_in_checkpoint(verb: str) -> Mistake:
-    def run(lib: Any, model_dir: Path) -> None:
-        def more(features: Any, labels: Any, mode: str) -> Any:
-            v1.get_variable("another", [1])
-            return model(lib)(features, labels, mode)
+def _on_checkpoint(verb: str, change: Callable[[Any], Any]) -> Mistake:
+    """A checkpoint of the usual model, used with the one that `change(lib)` gives."""
 
+    def run(lib: Any, model_dir: Path) -> None:
         train(lib, model_dir, model(lib))
-        VERBS[verb](lib, model_dir, more)
+        VERBS[verb](lib, model_dir, change(lib))
 
     return run
 
 
+def _with_another(lib: Any) -> Callable[..., Any]:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        v1.get_variable("another", [1])
+        return model(lib)(features, labels, mode)
+
+    return model_fn
+
+
+def _with_weight_of(shape: list[int], dtype: Any = tf.float32) -> Callable[[Any], Any]:
+    def change(lib: Any) -> Callable[..., Any]:
+        def model_fn(features: Any, labels: Any, mode: str) -> Any:
+            weight = v1.get_variable("weight", shape, dtype, initializer=v1.zeros_initializer())
+            output = tf.reduce_sum(features["x"]) * tf.cast(weight, tf.float32)
+            step = v1.assign_add(v1.train.get_global_step(), 1)
+            return lib.EstimatorSpec(mode, {"output": output}, tf.reduce_sum(output), step)
+
+        return model_fn
+
+    return change
+
+
+def _saver_of_the_step(usual: dict[str, Any]) -> Any:
+    return v1.train.Scaffold(saver=v1.train.Saver([v1.train.get_global_step()]))
+
+
 for _verb in VERBS:
-    MISTAKES[f"{_verb}: the checkpoint lacks a variable"] = _missing_in_checkpoint(_verb)
+    MISTAKES[f"{_verb}: the checkpoint lacks a variable"] = _on_checkpoint(_verb, _with_another)
+    MISTAKES[f"{_verb}: a variable of another shape"] = _on_checkpoint(_verb, _with_weight_of([3, 1]))
+    MISTAKES[f"{_verb}: a variable of another type"] = _on_checkpoint(_verb, _with_weight_of([2, 1], tf.float64))
+    MISTAKES[f"{_verb}: a saver that leaves variables out"] = _on_checkpoint(
+        _verb, lambda lib: model(lib, scaffold=_saver_of_the_step)
+    )
+_BAD_METRICS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a list of two": lambda usual: [usual["loss"], usual["loss"]],
+    "an empty tuple": lambda usual: (),
+    "a function": lambda usual: lambda: 1,
+    "a Keras class": lambda usual: tf.keras.metrics.Mean,
+    "a Keras metric never updated": lambda usual: tf.keras.metrics.Mean(),
+    "of another graph": lambda usual: (_alien(), _alien()),
+}
+MISTAKES |= {
+    f"spec: a metric is {what}, in {verb}": _spec(verb, eval_metric_ops=lambda usual, make=make: {"a": make(usual)})
+    for what, make in _BAD_METRICS.items()
+    for verb in VERBS
+}

@@ -5,8 +5,10 @@ The same code makes the recording (with `tf.estimator.RunConfig`) and the compar
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -44,6 +46,7 @@ PROPERTIES = (
 
 _CLUSTER = {"chief": ["c0:1"], "worker": ["w0:1", "w1:1"], "ps": ["p0:1"]}
 _OLD_CLUSTER = {"master": ["m0:1"], "worker": ["w0:1"], "ps": ["p0:1"]}
+_OWN_JOBS = {**_CLUSTER, "boss": ["b0:1", "b1:1"], "zeta": ["z0:1"]}
 
 
 def _task(kind: Any, index: Any, cluster: Any = None, **more: Any) -> dict[str, Any]:
@@ -70,6 +73,14 @@ TF_CONFIGS: dict[str, Any] = {
     "no task": {"cluster": _CLUSTER},
     "no type": {"cluster": _CLUSTER, "task": {"index": 0}},
     "no index": {"cluster": _CLUSTER, "task": {"type": "worker"}},
+    "a job of one's own": _task("boss", 1, _OWN_JOBS),
+    "worker beside a job of one's own": _task("worker", 0, _OWN_JOBS),
+    "server beside jobs of one's own": _task("ps", 0, _OWN_JOBS),
+    "job that sorts last": _task("zeta", 0, _OWN_JOBS),
+    "job of one's own alone": _task("boss", 0, {"boss": ["b:1"]}),
+    "worker beside an evaluator": _task("worker", 0, {**_CLUSTER, "evaluator": ["e:1"]}),
+    "evaluator beside a master": _task("evaluator", 0, _OLD_CLUSTER),
+    "evaluator without a chief": _task("evaluator", 0, {"worker": ["w0:1"]}),
     "index as text": _task("worker", "1"),
     "negative index": _task("worker", -1),
     "index too large": _task("worker", 5),
@@ -142,6 +153,107 @@ CALLS: dict[str, _Make] = {
         if not name.startswith("save_checkpoints")
     },
 }
+
+
+def _with_own(lib: Any) -> Any:
+    config = lib.RunConfig(tf_random_seed=1)
+    config.my_setting = [7]
+    return config
+
+
+def _set(config: Any, **attributes: Any) -> Any:
+    for name, value in attributes.items():
+        setattr(config, name, value)
+    return config
+
+
+def _derived(lib: Any, **members: Any) -> Any:
+    return type("Own", (lib.RunConfig,), members)
+
+
+def _estimator(lib: Any, config: Any) -> Any:
+    return lib.Estimator(lambda features: None, config=config)
+
+
+# What a program may do with a config beyond its settings; each gives plain values.
+OPEN: dict[str, _Make] = {
+    "an own attribute survives replace": lambda lib: _with_own(lib).replace(model_dir="m").my_setting,
+    "an own attribute survives copy": lambda lib: copy.copy(_with_own(lib)).my_setting,
+    "an own attribute survives deepcopy": lambda lib: copy.deepcopy(_with_own(lib)).my_setting,
+    "an own attribute survives pickle": lambda lib: pickle.loads(pickle.dumps(_with_own(lib))).my_setting,
+    "an own attribute reaches the Estimator": lambda lib: _estimator(lib, _with_own(lib)).config.my_setting,
+    "replace shares no own attribute": lambda lib: (
+        (config := _with_own(lib)).replace().my_setting.append(8),
+        config.my_setting,
+    )[1],
+    "a session_config is copied by replace": lambda lib: (
+        (config := lib.RunConfig(session_config=tf.compat.v1.ConfigProto())).replace().session_config
+        is config.session_config
+    ),
+    "an Estimator gives out copies": lambda lib: (
+        (made := _estimator(lib, _with_own(lib))).config.my_setting.append(8),
+        made.config.my_setting,
+    )[1],
+    "an own attribute can be deleted": lambda lib: (
+        (config := _with_own(lib)).__delattr__("my_setting"),
+        hasattr(config, "my_setting"),
+    )[1],
+    "private fields": lambda lib: sorted(name for name in vars(lib.RunConfig()) if name != "_fuse_steps"),
+    "a private field is the setting": lambda lib: (
+        (_set(lib.RunConfig(), _save_checkpoints_secs=None, _save_checkpoints_steps=100, _model_dir="m"))
+        .replace(tf_random_seed=3)
+        ._save_checkpoints_steps
+    ),
+    "private fields reach the Estimator": lambda lib: (
+        _estimator(lib, _set(lib.RunConfig(), _model_dir="m", _save_summary_steps=3)).config.save_summary_steps
+    ),
+    "a bad private field is found by replace": lambda lib: _set(lib.RunConfig(), _save_summary_steps=-1).replace(),
+    "both cadences as private fields": lambda lib: [
+        (config := _set(lib.RunConfig(), _save_checkpoints_steps=3).replace(tf_random_seed=1)).save_checkpoints_steps,
+        config.save_checkpoints_secs,
+    ],
+    "the place in a cluster as private fields": lambda lib: [
+        (config := _set(lib.RunConfig(), _is_chief=False, _task_id=4, _num_worker_replicas=9)).is_chief,
+        config.task_id,
+        config.replace().num_worker_replicas,
+    ],
+    "a property overrides a setting": lambda lib: [
+        (config := _derived(lib, tf_random_seed=property(lambda self: 77))(model_dir="m")).tf_random_seed,
+        config.replace(tf_random_seed=5).tf_random_seed,
+        config.replace(tf_random_seed=5)._tf_random_seed,
+        _estimator(lib, config).config.tf_random_seed,
+    ],
+    "a property overrides model_dir": lambda lib: [
+        (made := _estimator(lib, _derived(lib, model_dir=property(lambda self: "own"))())).model_dir,
+        made.config.model_dir,
+    ],
+    "a class attribute overrides model_dir": lambda lib: _estimator(lib, _derived(lib, model_dir="own")()).model_dir,
+    "a property overrides a place in the cluster": lambda lib: (
+        _derived(lib, is_chief=property(lambda self: False))().replace().is_chief
+    ),
+    "a constructor of one's own": lambda lib: (
+        _derived(lib, __init__=lambda self, tpu, **more: _set(self, tpu=tpu) and lib.RunConfig.__init__(self, **more))(
+            8, tf_random_seed=3
+        )
+        .replace(model_dir="m")
+        .tpu
+    ),
+    "a derived class stays itself": lambda lib: type(_derived(lib)().replace()).__name__,
+    **{f"assigning {name}": lambda lib, name=name: _set(lib.RunConfig(), **{name: None}) for name in PROPERTIES},
+    "deleting a setting": lambda lib: lib.RunConfig().__delattr__("model_dir"),
+}
+
+
+def open_outcomes(lib: Any) -> dict[str, Any]:
+    """Every case of `OPEN`: what it gives, or the type of exception it raises."""
+    found: dict[str, Any] = {}
+    for name, make in OPEN.items():
+        try:
+            found[name] = {"gives": make(lib)}
+        except Exception as error:
+            builtin = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+            found[name] = {"raises": builtin.__name__}
+    return found
 
 
 def plain(value: Any) -> Any:

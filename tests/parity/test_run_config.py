@@ -38,3 +38,17 @@ def test_case(name: str, ours: dict[str, dict[str, Any]]) -> None:
     elif "config" in expected and expected["config"] is not None:
         expected = {"config": RECORDED["default"]}
     assert ours[name] == expected
+
+
+@pytest.fixture(scope="module")
+def opened() -> dict[str, Any]:
+    return run_configs.open_outcomes(lw)
+
+
+def test_every_way_in_is_recorded(opened: dict[str, Any]) -> None:
+    assert list(opened) == list(RECORDED["open"])
+
+
+@pytest.mark.parametrize("name", RECORDED["open"])
+def test_what_a_program_may_do_with_a_config(name: str, opened: dict[str, Any]) -> None:
+    assert opened[name] == RECORDED["open"][name]

@@ -1,12 +1,14 @@
 """A checkpoint against the variables of a model: does it fit, and if not, in what way?
 
-Takes a checkpoint prefix and the (name, shape) pairs a restore will ask for; raises with a table of what differs.
+Takes a checkpoint prefix and the variables that a restore will ask for; raises with a table of what differs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointMismatch
@@ -15,47 +17,91 @@ Shape = tuple[int | None, ...]
 _MOST_ROWS = 30
 
 
+class MissingVariables(CheckpointMismatch, tf.errors.NotFoundError):
+    """A checkpoint lacks variables of the model; also what TensorFlow's saver raises for that."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+
+class OtherForms(CheckpointMismatch, tf.errors.InvalidArgumentError):
+    """A checkpoint has variables of the model in other shapes or types; also what TensorFlow raises for that."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.InvalidArgumentError.__init__(self, None, None, message)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A variable's shape and type."""
+
+    shape: Shape
+    dtype: tf.DType
+
+    def takes(self, other: Form) -> bool:
+        """Whether a value of the other form can be put into a variable of this one."""
+        same_rank = len(self.shape) == len(other.shape)
+        fits = same_rank and all(w is None or w == s for w, s in zip(self.shape, other.shape, strict=True))
+        return fits and self.dtype == other.dtype
+
+    def shown(self, with_type: bool) -> str:
+        """The form as text, the type only where it matters."""
+        shape = "[" + ", ".join("?" if size is None else str(size) for size in self.shape) + "]"
+        return f"{shape} {self.dtype.name}" if with_type else shape
+
+
 @dataclass(frozen=True)
 class Difference:
-    """One variable that does not fit: its shape in the model and in the checkpoint, None where it is absent."""
+    """One variable that does not fit: its form in the model and in the checkpoint, None where it is absent."""
 
     name: str
-    in_model: Shape | None
-    in_checkpoint: Shape | None
+    in_model: Form | None
+    in_checkpoint: Form | None
+
+    def row(self) -> tuple[str, str, str]:
+        """The line of a table."""
+        types = {form.dtype for form in (self.in_model, self.in_checkpoint) if form is not None}
+        shown = ["-" if f is None else f.shown(with_type=len(types) > 1) for f in (self.in_model, self.in_checkpoint)]
+        return self.name, shown[0], shown[1]
 
 
-def check_fits(prefix: str, wanted: Iterable[tuple[str, Shape]], model_dir_hint: str = "") -> None:
-    """Checks that every wanted variable is in the checkpoint with the same shape.
+def check_fits(prefix: str, wanted: Iterable[tuple[str, Form]], model_dir_hint: str = "") -> None:
+    """Checks that every wanted variable is in the checkpoint with the same shape and type.
 
     Raises:
-        CheckpointMismatch: with a table of what differs.
+        MissingVariables, OtherForms: with a table of what differs.
     """
-    stored = {name: tuple(shape) for name, shape in open_checkpoint(prefix).get_variable_to_shape_map().items()}
-    wanted_shapes = dict(wanted)
+    reader = open_checkpoint(prefix)
+    dtypes = reader.get_variable_to_dtype_map()
+    stored = {name: Form(tuple(shape), dtypes[name]) for name, shape in reader.get_variable_to_shape_map().items()}
+    wanted_forms = dict(wanted)
     differences = [
-        Difference(name, shape, stored.get(name))
-        for name, shape in wanted_shapes.items()
-        if name not in stored or not _same(shape, stored[name])
+        Difference(name, form, stored.get(name))
+        for name, form in wanted_forms.items()
+        if name not in stored or not form.takes(stored[name])
     ]
     if not differences:
         return
     # What only the checkpoint has is harmless by itself, but beside a missing name it is the likely new spelling.
-    spare = [Difference(name, None, shape) for name, shape in sorted(stored.items()) if name not in wanted_shapes]
-    raise CheckpointMismatch(
-        f"Checkpoint {prefix} does not fit this model: {len(differences)} of {len(wanted_shapes)} variables differ.\n"
+    spare = [Difference(name, None, form) for name, form in sorted(stored.items()) if name not in wanted_forms]
+    text = (
+        f"Checkpoint {prefix} does not fit this model: {len(differences)} of {len(wanted_forms)} variables differ.\n"
         f"{_table([*differences, *spare])}\n"
         "Use the model_fn and params it was trained with, or another model_dir; to take over the weights that still "
         "fit, start a new model_dir with warm_start_from." + model_dir_hint
     )
-
-
-def _same(wanted: Shape, stored: Shape) -> bool:
-    return len(wanted) == len(stored) and all(w is None or w == s for w, s in zip(wanted, stored, strict=True))
+    missing = [difference.name for difference in differences if difference.in_checkpoint is None]
+    if missing:
+        raise MissingVariables(f"Restoring from checkpoint failed: Key {missing[0]} not found in checkpoint. {text}")
+    raise OtherForms(
+        "Restoring from checkpoint failed: a mismatch between the current graph and the graph from the checkpoint. "
+        f"{text}"
+    )
 
 
 def _table(differences: list[Difference]) -> str:
     rows = [("variable", "model", "checkpoint")]
-    rows += [(d.name, _shown(d.in_model), _shown(d.in_checkpoint)) for d in differences[:_MOST_ROWS]]
+    rows += [difference.row() for difference in differences[:_MOST_ROWS]]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -63,7 +109,3 @@ def _table(differences: list[Difference]) -> str:
     if len(differences) > _MOST_ROWS:
         lines.append(f"  … and {len(differences) - _MOST_ROWS} more")
     return "\n".join(lines)
-
-
-def _shown(shape: Shape | None) -> str:
-    return "-" if shape is None else "[" + ", ".join("?" if d is None else str(d) for d in shape) + "]"

@@ -17,12 +17,12 @@ import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointUnreadable, reason_of
-from lightwell.keys import CHECKPOINT_PREFIX
+from lightwell.keys import CHECKPOINT_PREFIX, CHECKPOINT_STATE
 from lightwell.log import logger
 
 _NUMBERED = re.compile(r"-(\d+)$")
 _INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-\d+\.index")
-_STATE = "checkpoint"
+_STATE = CHECKPOINT_STATE
 _MOST_LOOKS = 5
 
 

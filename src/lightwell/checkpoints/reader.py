@@ -10,6 +10,13 @@ import tensorflow as tf
 from lightwell.errors import CheckpointUnreadable, UsageError, reason_of
 
 
+class UnknownVariable(UsageError, tf.errors.NotFoundError):
+    """A checkpoint has no variable of the name asked for; also what TensorFlow raises for that."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+
 def open_checkpoint(prefix: str) -> Any:
     """Opens a checkpoint for reading.
 
@@ -28,16 +35,19 @@ def variable_names(prefix: str) -> list[str]:
 
 
 def variable_value(prefix: str, name: str) -> np.ndarray[Any, Any]:
-    """The value of one variable.
+    """The value of one variable, by its name or that of its tensor (`dense/kernel:0`).
 
     Raises:
-        UsageError: the checkpoint has no such variable; the text names those it has that come near.
+        UnknownVariable: the checkpoint has no such variable; the text names those it has that come near.
         CheckpointUnreadable: the data are damaged.
     """
     reader = open_checkpoint(prefix)
     known = reader.get_variable_to_shape_map()
+    name = name.removesuffix(":0")
     if name not in known:
-        raise UsageError(f"Checkpoint {prefix} has no variable {name!r}. {nearest_names(name, known)}")
+        raise UnknownVariable(
+            f"Key {name} not found in checkpoint: {prefix} has no variable {name!r}. {nearest_names(name, known)}"
+        )
     try:
         return reader.get_tensor(name)
     except (tf.errors.OpError, RuntimeError, IndexError) as error:  # IndexError: the data end too early

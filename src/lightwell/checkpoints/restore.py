@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.compare import Shape, check_fits
+from lightwell.checkpoints.compare import Form, Shape, check_fits
 from lightwell.checkpoints.index import exists, is_in, newest_first, newest_usable
 from lightwell.errors import CheckpointUnreadable, reason_of
 from lightwell.log import logger
@@ -97,8 +97,8 @@ def _keep_numbering(saver: Any, checkpoint: str) -> None:
     saver.set_last_checkpoints_with_time(with_times)
 
 
-def wanted_by_restore(graph: tf.Graph, saver: Any) -> Iterator[tuple[str, Shape]]:
-    """The (name, shape) pairs that a saver will look for in a checkpoint, read off its restore ops.
+def wanted_by_restore(graph: tf.Graph, saver: Any) -> Iterator[tuple[str, Form]]:
+    """The names, shapes and types that a saver will look for in a checkpoint, read off its restore ops.
 
     Read from the graph and not from the saver, because a saver of the user may rename what it saves.
     """
@@ -109,7 +109,7 @@ def wanted_by_restore(graph: tf.Graph, saver: Any) -> Iterator[tuple[str, Shape]
         for name, part, value in zip(names, slices, op.outputs, strict=True):
             shape = _full_shape(part.decode()) if part else _assigned_shape(value)
             if shape is not None:
-                yield name.decode(), shape
+                yield name.decode(), Form(shape, value.dtype.base_dtype)
 
 
 def _restore_ops(root: tf.Operation) -> list[tf.Operation]:

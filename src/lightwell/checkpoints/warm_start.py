@@ -17,6 +17,7 @@ import tensorflow as tf
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError
+from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 
 VocabInfo = tf.compat.v1.train.VocabInfo
@@ -194,7 +195,7 @@ def _check_all_used(settings: WarmStartSettings, chosen: Mapping[str, Any]) -> N
 def _left_out(chosen: Mapping[str, Any], stored: Mapping[str, Any]) -> tuple[str, ...]:
     """Variables of this model that the checkpoint has and nobody asked for, such as moving averages."""
     every = {_name(variable) for variable in tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)}
-    return tuple(sorted(name for name in every if name in stored and name not in chosen and name != "global_step"))
+    return tuple(sorted(name for name in every if name in stored and name not in chosen and name != GLOBAL_STEP))
 
 
 def _name(variable: Any) -> str:

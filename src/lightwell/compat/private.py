@@ -41,6 +41,11 @@ _RECEIVERS = _shared(
     "build_raw_serving_input_receiver_fn",
     namespace="export",
 ) | _shared("build_raw_supervised_input_receiver_fn", namespace="experimental")
+_SUPERVISED = {
+    "build_supervised_input_receiver_fn_from_input_fn": (
+        "!Export is not written yet: build the model for evaluation with estimator.evaluate, or in a graph of yours."
+    )
+}
 _RUN_HOOKS = _shared("SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues")
 _BASIC_HOOKS = _shared(
     "CheckpointSaverHook",
@@ -69,7 +74,12 @@ _INPUTS = _shared("numpy_input_fn", "pandas_input_fn", namespace="inputs")
 _MODES = {"ModeKeys": "v1 ModeKeys"}
 _EXPORT_MARK = {"estimator_export": "lightwell.compat.small:estimator_export"}
 _KERAS = {"model_to_estimator": "!Call the Keras model inside a model_fn and pass that to Estimator."}
-_SERVING_KEYS = ("CLASSIFY_SERVING_KEY", "DEFAULT_SERVING_KEY", "PREDICT_SERVING_KEY", "REGRESS_SERVING_KEY")
+_SERVING_KEYS = {
+    "CLASSIFY_SERVING_KEY": "lightwell.keys:CLASSIFY_SERVING_KEY",
+    "DEFAULT_SERVING_KEY": "lightwell.keys:DEFAULT_SERVING_SIGNATURE",
+    "PREDICT_SERVING_KEY": "lightwell.keys:PREDICT_SERVING_KEY",
+    "REGRESS_SERVING_KEY": "lightwell.keys:REGRESS_SERVING_KEY",
+}
 _NO_OLD_HEAD = (
     "!The heads of TensorFlow 1 are not here, only their base _Head: derive from it, or write the loss yourself."
 )
@@ -79,11 +89,11 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "estimator": _both_faces("Estimator")
     | _shared("VocabInfo", "WarmStartSettings")
     | _MODES
-    | {"maybe_overwrite_model_dir_and_session_config": "!Use RunConfig.replace(model_dir=..., session_config=...)."},
+    | {"maybe_overwrite_model_dir_and_session_config": "lightwell.estimator.model_dir:settled_config"},
     "model_fn": _shared("EstimatorSpec")
     | _shared("call_logit_fn", namespace="experimental")
     | _MODES
-    | {"LOSS_METRIC_KEY": "lightwell.keys:LOSS", "AVERAGE_LOSS_METRIC_KEY": "lightwell.compat.small:AVERAGE_LOSS"}
+    | {"LOSS_METRIC_KEY": "lightwell.keys:LOSS", "AVERAGE_LOSS_METRIC_KEY": "lightwell.keys:AVERAGE_LOSS"}
     | {"verify_model_fn_args": "!The Estimator checks model_fn's arguments itself."},
     "mode_keys": _MODES,
     "run_config": _shared("RunConfig") | {"TaskType": "lightwell.compat.small:TaskType"},
@@ -109,10 +119,9 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "parse_input_fn_result": "!Make the iterator yourself: tf.compat.v1.data.make_initializable_iterator(dataset).",
     },
     "extenders": _shared("add_metrics"),
-    "early_stopping": _STOPPING
-    | {"read_eval_metrics": "!Read the event files of estimator.eval_dir() with tf.compat.v1.train.summary_iterator."},
+    "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.events:read_metrics"},
     "estimator_export": _EXPORT_MARK,
-    "export.export": _RECEIVERS,
+    "export.export": _RECEIVERS | _SUPERVISED,
     "export.export_output": _OUTPUTS,
     "export.export_lib": _RECEIVERS | _OUTPUTS,
     "hooks.basic_session_run_hooks": _BASIC_HOOKS,
@@ -123,15 +132,15 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "inputs.pandas_io": {"pandas_input_fn": "v1 inputs.pandas_input_fn"},
     "keras": _KERAS,
     "keras_lib": _KERAS,
-    "canned.metric_keys": {"MetricKeys": "lightwell.compat.small:MetricKeys"},
-    "canned.prediction_keys": {"PredictionKeys": "lightwell.compat.small:PredictionKeys"},
+    "canned.metric_keys": {"MetricKeys": "lightwell.keys:MetricKeys"},
+    "canned.prediction_keys": {"PredictionKeys": "lightwell.keys:PredictionKeys"},
     "canned.optimizers": {
         name: f"lightwell.compat.optimizer_names:{name}"
         for name in ("get_optimizer_instance", "get_optimizer_instance_v2")
     },
     "canned.parsing_utils": _shared("classifier_parse_example_spec", "regressor_parse_example_spec"),
     "canned.head": _MODES
-    | {f"_{key}": f"lightwell.compat.small:{key}" for key in _SERVING_KEYS}
+    | {f"_{key}": target for key, target in _SERVING_KEYS.items()}
     | {
         "LossSpec": "lightwell.compat.old_head:LossSpec",
         "_Head": "lightwell.compat.old_head:Head",
@@ -149,7 +158,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     ),
     "canned.kmeans": {"KMeansClustering": "v1 experimental.KMeans"},
     "canned.rnn": {"RNNClassifier": "v2 experimental.RNNClassifier", "RNNEstimator": "v2 experimental.RNNEstimator"},
-    "head.base_head": _shared("Head") | {key: f"lightwell.compat.small:{key}" for key in _SERVING_KEYS},
+    "head.base_head": _shared("Head") | _SERVING_KEYS,
     "head.binary_class_head": _shared("BinaryClassHead"),
     "head.multi_class_head": _shared("MultiClassHead"),
     "head.multi_head": _shared("MultiHead"),

@@ -26,14 +26,19 @@ from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
 from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
-from lightwell.keys import LOSS, ModeKeys
+from lightwell.keys import GLOBAL_STEP_READS, LOSS, OWN_SCOPE, ModeKeys
 from lightwell.layers.gate import Edit
 from lightwell.layers.record import LayerBook, passed, passed_loss, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
-from lightwell.spec import EstimatorSpec
+from lightwell.spec import EstimatorSpec, for_mode
 
 _GraphKeys = tf.compat.v1.GraphKeys
+
+
+def create_global_step(graph: tf.Graph) -> Any:
+    """Makes the step counter in `graph`."""
+    return tf.compat.v1.train.create_global_step(graph)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,7 @@ class Recipe:
         params: handed to both functions where they ask for it.
         config: likewise, and the source of seed and devices.
         warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
+        make_global_step: makes the step counter in a graph and gives it; None from it leaves that to `model_fn`.
         edits: what may change values on their way through the model.
     """
 
@@ -56,6 +62,7 @@ class Recipe:
     params: Any
     config: RunConfig
     warm_start: Callable[[], object] | None = None
+    make_global_step: Callable[[tf.Graph], Any] = create_global_step
     edits: Sequence[Edit] = ()
 
 
@@ -93,8 +100,9 @@ def draft(recipe: Recipe) -> Draft:
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
         global_step = None
         if recipe.mode == ModeKeys.TRAIN:
-            global_step = tf.compat.v1.train.create_global_step(graph)
-            _prepare_global_step_read(global_step)
+            global_step = recipe.make_global_step(graph)
+            if global_step is not None:
+                _prepare_global_step_read(global_step)
         return Draft(recipe, graph, _build_inputs(recipe, graph), global_step)
 
 
@@ -103,9 +111,7 @@ def finish(draft: Draft) -> Program:
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
     with graph.as_default(), graph.device(recipe.config.device_fn):
-        global_step = draft.global_step
-        if global_step is None:
-            global_step = tf.compat.v1.train.create_global_step(graph)
+        global_step = draft.global_step if recipe.mode == ModeKeys.TRAIN else recipe.make_global_step(graph)
         book = LayerBook(edits=recipe.edits)
         with (
             recording(book),
@@ -120,6 +126,7 @@ def finish(draft: Draft) -> Program:
         if recipe.warm_start is not None:
             recipe.warm_start()
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
+        global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
         return _completed(program, recipe.config)
 
@@ -184,12 +191,19 @@ def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
             f"model_fn {name!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
             f"{'' if spec is None else f' {spec!r}'}. {hint}"
         )
-    if spec.mode != mode:
+    return for_mode(spec, mode)
+
+
+def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
+    """The step counter that was made before the model, or else by it."""
+    global_step = tf.compat.v1.train.get_global_step(graph) if made is None else made
+    if global_step is None:
         raise ModelFnError(
-            f"model_fn {name!r} was called with mode {mode!r} and returned a spec for mode {spec.mode!r}. "
-            "Hand its `mode` argument on: EstimatorSpec(mode=mode, ...)."
+            "The graph has no global step: _create_and_assert_global_step made none, and model_fn neither. Call "
+            "tf.compat.v1.train.get_or_create_global_step() in one of them."
         )
-    return spec
+    tf.compat.v1.train.assert_global_step(global_step)
+    return global_step
 
 
 def _build_inputs(recipe: Recipe, graph: tf.Graph) -> Inputs:
@@ -208,7 +222,7 @@ def _prepare_global_step_read(global_step: Any) -> None:
     with tf.name_scope("global_step/"):
         is_set = tf.compat.v1.is_variable_initialized(global_step)
         current = tf.cond(is_set, global_step.read_value, lambda: global_step.initial_value)
-        tf.compat.v1.add_to_collection("global_step_read_op_cache", current + 0)
+        tf.compat.v1.add_to_collection(GLOBAL_STEP_READS, current + 0)
 
 
 def _completed(program: Program, config: RunConfig) -> Program:
@@ -222,7 +236,7 @@ def _completed(program: Program, config: RunConfig) -> Program:
     _declare_loss(spec.loss)
     _ensure_saver(spec.scaffold, config)
     with tf.control_dependencies([spec.train_op]):
-        step_after = tf.identity(program.global_step.read_value(), name="lightwell/step_after")
+        step_after = tf.identity(program.global_step.read_value(), name=f"{OWN_SCOPE}step_after")
     return dataclasses.replace(program, step_after=step_after)
 
 

@@ -22,7 +22,7 @@ import tensorflow as tf
 from lightwell.engine.step_copy import HOST, StepCopy
 from lightwell.engine.task import Task
 from lightwell.errors import HookError
-from lightwell.hooks.plain_graph import FUSED_SCOPE
+from lightwell.keys import FUSED_SCOPE
 
 _COUNT = tf.int64
 _FAR = 2**62

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.restore import restore
 from lightwell.engine.program import Program
-from lightwell.errors import ModelFnError
+from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
@@ -57,7 +57,7 @@ def open_session(
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
         CheckpointUnreadable: no checkpoint can be read.
-        ModelFnError: something stays uninitialised.
+        NotInitialised: something stays uninitialised.
     """
     checkpoint = plan.find_checkpoint()
     session = tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config)
@@ -117,12 +117,12 @@ def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> st
 def _initialise_locals(session: Any, program: Program) -> None:
     scaffold = program.spec.scaffold
     if scaffold.ready_for_local_init_op is not None:
-        _check_ready(session, scaffold.ready_for_local_init_op, "before local_init_op can run")
+        _check_ready(session, scaffold.ready_for_local_init_op, " for local_init")
     logger.info("Running local_init_op.")
     _run_local_init(session, program)
     logger.info("Done running local_init_op.")
     if scaffold.ready_op is not None:
-        _check_ready(session, scaffold.ready_op, "after initialisation")
+        _check_ready(session, scaffold.ready_op, "")
 
 
 def _run_local_init(session: Any, program: Program) -> None:
@@ -135,7 +135,8 @@ def _check_ready(session: Any, ready_op: Any, when: str) -> None:
     left = session.run(ready_op)
     if getattr(left, "size", 0):
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in left.ravel()]
-        raise ModelFnError(
-            f"model_fn: these variables are not initialised {when}: {names}. If the Scaffold has an init_op of "
-            "its own, it must cover them; a local variable belongs in the collection LOCAL_VARIABLES."
+        raise NotInitialised(
+            f"model_fn: Init operations did not make model ready{when}. Variables not initialized: {', '.join(names)}. "
+            "If the Scaffold has an init_op or a saver of its own, it must cover them; a local variable belongs in the "
+            "collection LOCAL_VARIABLES."
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.hooks.plain_graph import FUSED_SCOPE
+from lightwell.keys import FUSED_SCOPE
 
 HOST = "/device:CPU:0"
 _OUTER = "outer/"

@@ -9,6 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.callables import arguments_of, name_of
+from lightwell.cluster import EVALUATOR, PS
+from lightwell.config import RunConfig
 from lightwell.errors import ModelFnError, UsageError, WrongType
 from lightwell.log import logger
 
@@ -77,6 +79,34 @@ def check_steps(what: str, steps: Any) -> None:
         raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
     if steps <= 0:
         raise UsageError(f"Must specify {what} > 0, given: {steps}. Leave it out to go to the end of the data.")
+
+
+def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
+    """Checks that a verb can do its work in this process, with this strategy. The one place that refuses.
+
+    Raises:
+        UsageError: it cannot; the text says where it can.
+    """
+    if strategy is not None:
+        raise UsageError(
+            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
+            "support yet. Leave it out to run on one device."
+        )
+    if doing != "train":
+        return
+    if config.task_type in (PS, EVALUATOR):
+        raise UsageError(
+            f"train: Train has been called wrong configuration: TF_CONFIG makes this process a {config.task_type!r}, "
+            "and only a chief or a worker trains. Please use tf.estimator.train_and_evaluate, which calls the proper "
+            "verb on each task; or call evaluate here, and train on the chief."
+        )
+    others = sum(config.cluster_spec.num_tasks(job) for job in config.cluster_spec.jobs) - 1
+    if others > 0:
+        raise UsageError(
+            f"train: TF_CONFIG has a cluster of {others + 1} tasks {config.cluster_spec.as_dict()}, and training over "
+            "several processes is not written yet: each would train a model of its own. Train in one process: take "
+            'the other tasks out of "cluster", or unset TF_CONFIG.'
+        )
 
 
 def checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lightwell.callables import name_of
-from lightwell.checkpoints.index import latest_checkpoint, newest_usable
+from lightwell.checkpoints.index import newest_usable
 from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings
-from lightwell.config import RunConfig, default_session_config
+from lightwell.config import RunConfig
 from lightwell.errors import UsageError
 from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
-from lightwell.estimator.model_dir import chosen_model_dir
+from lightwell.estimator.exports import Exports
+from lightwell.estimator.model_dir import settled_config
+from lightwell.estimator.overridable import Overridable
 from lightwell.estimator.sealed import check_not_overridden
 from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from lightwell.sight.views import LayersView, WeightsView
 
 
-class Estimator:
+class Estimator(Overridable, Exports):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
@@ -60,25 +62,25 @@ class Estimator:
         params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
-        if config is None:
-            logger.info("Using default config.")
-            config = RunConfig()
-        elif not isinstance(config, RunConfig):
-            raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
         check_model_fn(model_fn, params)
         self._model_fn = model_fn
-        self._model_dir = chosen_model_dir(model_dir, config)
-        self._config = config.replace(
-            model_dir=self._model_dir, session_config=config.session_config or default_session_config()
-        )
+        self._config = settled_config(config, model_dir)
+        self._model_dir: str = self._config.model_dir
+        self._session_config = self._config.session_config
+        self._device_fn = self._config.device_fn
+        self._train_distribution = self._config.train_distribute
+        self._eval_distribution = self._config.eval_distribute
         self._params = copy.deepcopy(params) if params is not None else {}
-        self._warm_start = checked_settings(warm_start_from)
+        self._warm_start_settings = checked_settings(warm_start_from)
         self._sessions: Any = None  # where open sessions wait; made with the first verb
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        check_not_overridden(cls)
+        check_not_overridden(cls, Estimator)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_sessions": None}  # they belong to one object and one process
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model_fn={name_of(self._model_fn)}, model_dir={self._model_dir!r})"
@@ -90,24 +92,13 @@ class Estimator:
 
     @property
     def config(self) -> RunConfig:
-        """How the model is run, with `model_dir` and `session_config` filled in."""
-        return self._config
+        """How the model is run, with `model_dir` and `session_config` filled in; a copy."""
+        return copy.deepcopy(self._config)
 
     @property
     def params(self) -> Any:
         """A copy of the parameters."""
         return copy.deepcopy(self._params)
-
-    @property
-    def model_fn(self) -> Callable[..., EstimatorSpec]:
-        """The model function with parameters bound: `model_fn(features, labels, mode, config)`."""
-
-        def bound(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            from lightwell.estimator import verbs
-
-            return verbs.call_bound_model_fn(self._model(), features, labels, mode, config)
-
-        return bound
 
     @brief
     def train(
@@ -144,6 +135,7 @@ class Estimator:
         given_hooks = checked_hooks(hooks, "train: hooks")
         listeners = checked_listeners(saving_listeners)
         check_input_fn(input_fn)
+        check_place("train", self._config.train_distribute, self._config)
         if max_steps is not None and self._trained_steps() >= max_steps:
             logger.info("Skipping training since max_steps has already saved.")
             return self
@@ -181,6 +173,7 @@ class Estimator:
         check_steps("steps", steps)
         given_hooks = checked_hooks(hooks, "evaluate: hooks")
         check_input_fn(input_fn)
+        check_place("evaluate", self._config.eval_distribute, self._config)
         return verbs.evaluate(self._model(), input_fn, steps, given_hooks, checkpoint_path, self.eval_dir(name), taps)
 
     def predict(
@@ -273,10 +266,6 @@ class Estimator:
         """The value of a variable in the newest checkpoint."""
         return variable_value(self._trained_checkpoint(), name)
 
-    def latest_checkpoint(self) -> str | None:
-        """The path of the newest checkpoint in `model_dir`, or None."""
-        return latest_checkpoint(self._model_dir)
-
     def eval_dir(self, name: str | None = None) -> str:
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
@@ -288,10 +277,20 @@ class Estimator:
 
         if self._sessions is None:
             self._sessions = Sessions()
-        return Model(self._model_fn, self.params, self._config, self._model_dir, self._warm_start, self._sessions)
+        return Model(
+            self._called_model_fn(),
+            self.params,
+            self.config,
+            self._model_dir,
+            self._session_config,
+            self._warm_start_settings,
+            self._sessions,
+            self._newest_checkpoint,
+            self._create_and_assert_global_step,
+        )
 
     def _trained_checkpoint(self) -> str:
-        checkpoint = newest_usable(self._model_dir)
+        checkpoint = self._newest_checkpoint()
         if checkpoint is None:
             raise UsageError(f"Couldn't find trained model at {self._model_dir}. Train it first, or check the path.")
         return checkpoint

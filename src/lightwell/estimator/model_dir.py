@@ -11,9 +11,30 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.index import neighbours_with_checkpoints
-from lightwell.config import RunConfig
+from lightwell.config import RunConfig, default_session_config
 from lightwell.errors import ModelDirError, UsageError, reason_of
 from lightwell.log import logger
+
+
+def settled_config(config: RunConfig | None, model_dir: Any) -> RunConfig:
+    """The config that an Estimator runs with: a copy that names the directory and has session settings.
+
+    Args:
+        config: what the user gave; None for the defaults.
+        model_dir: the Estimator's own argument.
+
+    Raises:
+        UsageError: `config` is none, or names another directory.
+    """
+    if config is None:
+        logger.info("Using default config.")
+        config = RunConfig()
+    elif not isinstance(config, RunConfig):
+        raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
+    changes = {"model_dir": chosen_model_dir(model_dir, config)}
+    if config.session_config is None:
+        changes["session_config"] = default_session_config()
+    return config.replace(**changes)
 
 
 def chosen_model_dir(given: Any, config: RunConfig) -> str:

@@ -16,6 +16,7 @@ from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
+from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
 from lightwell.engine.evaluate import evaluation_hooks
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
@@ -28,10 +29,12 @@ from lightwell.engine.sessions import Prepared, Sessions
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
-from lightwell.errors import UsageError
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.unpack import Inputs
+from lightwell.interop.completion import completed
+from lightwell.interop.keras_scope import keras_in_model_fn
+from lightwell.interop.trace import active_trace
 from lightwell.keys import ModeKeys
 from lightwell.sight.describe import Description
 from lightwell.sight.describe import describe as describe_program
@@ -55,32 +58,38 @@ class Model:
         params: handed to `model_fn` and `input_fn`.
         config: how to run.
         model_dir: where the model lives.
+        session_config: a `tf.compat.v1.ConfigProto`.
         warm_start: where initial weights come from, if anywhere.
         sessions: sessions that wait to be used again.
+        newest: the newest checkpoint, or None.
+        make_global_step: makes the step counter in a graph.
     """
 
     model_fn: Callable[..., Any]
     params: Any
     config: RunConfig
     model_dir: str
+    session_config: Any
     warm_start: WarmStartSettings | None
     sessions: Sessions
+    newest: Callable[[], str | None]
+    make_global_step: Callable[[Any], Any]
 
     def recipe(self, mode: str, input_fn: Any, untrained: bool) -> Recipe:
         """How to build a program of one mode; without a checkpoint, initial weights may come from elsewhere."""
         settings = self.warm_start if untrained else None
         start = None if settings is None else lambda: warm_start(settings)
-        return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start)
+        return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step)
 
     def plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
         """How to open a session."""
-        return SessionPlan(find_checkpoint, target, self.config.session_config, exact)
+        return SessionPlan(find_checkpoint, target, self.session_config, exact)
 
     def checkpoint_for(self, given: Any, doing: str) -> str | None:
         """The checkpoint that was named, else the newest; None, after a loud warning, where there is none."""
         if given:
             return checked_path(given)
-        checkpoint = newest_usable(self.model_dir)
+        checkpoint = self.newest()
         if checkpoint is None and self.warm_start is None:
             warn_untrained(self.model_dir, doing)
         return checkpoint
@@ -88,7 +97,6 @@ class Model:
 
 def train(model: Model, input_fn: Any, goal: Goal, hooks: Sequence[Any], listeners: Sequence[Any]) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
-    _refuse_strategy("train", model.config.train_distribute)
     ensure_writable(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
     program = build(model.recipe(ModeKeys.TRAIN, input_fn, untrained))
@@ -114,7 +122,6 @@ def evaluate(
     taps: Any,
 ) -> dict[str, Any]:
     """Evaluates a checkpoint; what taps saw comes with the result."""
-    _refuse_strategy("evaluate", model.config.eval_distribute)
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
     recipe = model.recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None)
@@ -171,15 +178,20 @@ def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     source = FedInputs(inputs, model.params, model.config)
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
-    newest = (lambda: checkpoint) if checkpoint_path is not None else lambda: newest_usable(model.model_dir)
+    newest = (lambda: checkpoint) if checkpoint_path is not None else model.newest
     plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
     return Predictor(program, source.feeds, plan)
 
 
-def call_bound_model_fn(model: Model, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-    """The model function with parameters bound."""
-    recipe = Recipe(model.model_fn, lambda: None, mode, model.params, config)
-    return call_model_fn(recipe, Inputs(features, labels))
+def call_alone(
+    model_fn: Callable[..., Any], params: Any, features: Any, labels: Any, mode: str, config: RunConfig
+) -> EstimatorSpec:
+    """Calls `model_fn` in the default graph, with tensors that the caller has."""
+    recipe, inputs = Recipe(model_fn, lambda: None, mode, params, config), Inputs(features, labels)
+    if active_trace() is not None:  # inside another model_fn, which takes care of Keras
+        return call_model_fn(recipe, inputs)
+    with keras_in_model_fn(mode) as keras:
+        return completed(call_model_fn(recipe, inputs), keras)
 
 
 def _prepared(
@@ -200,11 +212,3 @@ def _prepared(
             opened.free()
     program = finish(drafted)
     return Prepared(program, program.inputs, attach(program), key=key)
-
-
-def _refuse_strategy(doing: str, strategy: Any) -> None:
-    if strategy is not None:
-        raise UsageError(
-            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
-            "support yet. Leave it out to run on one device."
-        )

@@ -19,8 +19,8 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import reason_of
-from lightwell.hooks.plain_graph import FUSED_SCOPE
 from lightwell.inputs.pipeline import datasets_behind
+from lightwell.keys import FUSED_SCOPE
 
 COPIES = f"{FUSED_SCOPE}step/"
 INPUT_FN, MODEL_FN = "input_fn", "model_fn"

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-FUSED_SCOPE = "lightwell/fused/"
+from lightwell.keys import FUSED_SCOPE
 
 
 def plain_graph_def(graph: tf.Graph) -> Any:

@@ -199,6 +199,16 @@ def hold_value(variable: Any, value: Any) -> None:
     variable._value = value
 
 
+def stand_in(keras: Any, tf_variable: Any) -> Any:
+    """A Keras variable for a TensorFlow variable that Keras did not make; it cannot be told its path in public."""
+    dtype, name = tf_variable.dtype.base_dtype.name, tf_variable.op.name
+    made = keras.Variable(keras.initializers.Zeros(), tuple(tf_variable.shape), dtype, name=name.rpartition("/")[2])
+    made._path = name
+    made.constraint = tf_variable.constraint
+    hold_value(made, tf_variable)
+    return made
+
+
 def create_value(variable: Any, initial_value: Any) -> None:
     """Lets Keras create the TensorFlow variable, with the dtype, aggregation and synchronisation it wants."""
     variable._initialize(initial_value)

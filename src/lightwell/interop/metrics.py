@@ -1,7 +1,11 @@
-"""Keras metrics of `eval_metric_ops` as (value, update) pairs of the graph; their variables start anew each time."""
+"""Keras metrics of `eval_metric_ops` as (value, update) pairs of the graph; their variables start anew each time.
+
+`EstimatorSpec` asks for the pairs when it is made, as in `tf.estimator`: a metric that was never updated is told there.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +13,8 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import ModelFnError
+from lightwell.interop.trace import active_trace
 from lightwell.interop.variables import move_to_local, tf_variable
-from lightwell.spec import is_keras_metric
 
 # What reads a variable; every other operation that takes its handle changes it, or is a function that may.
 _READS = frozenset(
@@ -19,22 +23,20 @@ _READS = frozenset(
 _BATCH = ("IteratorGetNext", "QueueDequeue", "ReaderRead")
 
 
-def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, Any]:
-    """The metrics with each Keras object replaced by its (value, update) pair.
+def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, tuple[Any, Any]]:
+    """Keras metrics by name, as (value, update) pairs.
 
     Raises:
-        ModelFnError: a Keras metric was never updated in the graph.
+        ModelFnError: a metric was never updated in the graph, or gives several values.
     """
-    found = {name: metric for name, metric in metrics.items() if is_keras_metric(metric)}
-    if not found:
-        return dict(metrics)
     changes = _changes_by_handle(graph)
-    return {name: _pair(name, metric, changes, graph) if name in found else metric for name, metric in metrics.items()}
+    return {name: _pair(name, metric, changes, graph) for name, metric in metrics.items()}
 
 
 def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Graph) -> tuple[Any, Any]:
     variables = [tf_variable(variable) for variable in metric.variables]
-    variables = [variable for variable in variables if variable is not None]
+    # One that has values outside of graphs was never updated in this one.
+    variables = [v for v in variables if v is not None and getattr(v.handle, "graph", None) is graph]
     first = {variable.initializer.name for variable in variables}  # tf_keras keeps them in no collection
     updates = [
         change for variable in variables for change in changes.get(variable.handle.name, ()) if change.name not in first
@@ -44,14 +46,18 @@ def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Gr
             f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside model_fn, '
             "before the metric is handed to EstimatorSpec."
         )
+    trace = active_trace()
     for variable in variables:
         move_to_local(graph, variable)
+        if trace is not None:
+            trace.declared.add(id(variable))
     # At the end of the data the run fails, but what does not wait for the batch has happened by then: a count of
     # batches would be one too many.
     batch = [op for op in graph.get_operations() if op.type.startswith(_BATCH)]
     for update in updates:
         _tf.run_after(update, batch)
-    with tf.control_dependencies(None):
+    read_alone = contextlib.nullcontext() if trace is None else trace.reading_alone()
+    with tf.control_dependencies(None), read_alone:
         result = metric.result()
     return _single(name, metric, result), list({id(update): update for update in updates}.values())
 

@@ -21,9 +21,9 @@ from lightwell.interop.gradients import passed_gradients
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
+from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE
 from lightwell.layers.record import passed_loss
 
-LEARNING_RATES = "lightwell/learning_rate"
 _v1 = tf.compat.v1
 
 
@@ -107,7 +107,7 @@ def _prepared(trace: KerasTrace, optimizer: Any, targets: list[Any], global_step
         for variable in part.variables:
             origin = origin_of(variable)
             if origin is not None and origin.name is None:
-                name = f"optimizer/{part.name}/{variable.name}"
+                name = f"{OPTIMIZER_SCOPE}{part.name}/{variable.name}"
                 set_origin(variable, origin.initializer, is_local=variable.name == "learning_rate", name=name)
     if _counts_in(optimizer, global_step):
         count_in(optimizer, global_step)
@@ -186,5 +186,12 @@ def _tf_variable(trace: KerasTrace, variable: Any) -> Any:
 
 
 def _keras_variable(trace: KerasTrace, variable: Any) -> Any:
-    """The Keras variable that stands for a TensorFlow variable, for its constraint; or the TensorFlow variable."""
-    return trace.created.get(id(variable), (None, variable))[1]
+    """The Keras variable that stands for a TensorFlow variable, because optimizers ask for what only Keras' have.
+
+    The one that Keras made, which has its constraint, or one for this purpose. A reference variable stands for itself.
+    """
+    if id(variable) not in trace.created:
+        if not hasattr(variable, "handle"):
+            return variable
+        trace.created[id(variable)] = (variable, doors.stand_in(doors.keras3(), variable))
+    return trace.created[id(variable)][1]

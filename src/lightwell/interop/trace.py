@@ -79,6 +79,7 @@ class KerasTrace:
     kept: list[Any] = field(default_factory=list)
     borrowed: list[tuple[Any, Any]] = field(default_factory=list)
     local_updates: list[tuple[Any, Any]] = field(default_factory=list)
+    declared: set[int] = field(default_factory=set)  # variables of metrics that a spec names
 
     def __post_init__(self) -> None:
         self.names = LayerNames(self.graph)
@@ -119,6 +120,15 @@ class KerasTrace:
             yield
         finally:
             self.doing.is_describing = before
+
+    @contextlib.contextmanager
+    def reading_alone(self) -> Iterator[None]:
+        """Inside the block reads wait for no assignment: a metric's value is read once all batches are in."""
+        before, self.reads_in_order = self.reads_in_order, False
+        try:
+            yield
+        finally:
+            self.reads_in_order = before
 
     def holds(self, tensor: Any) -> bool:
         """Whether a tensor can be fetched from the graph."""

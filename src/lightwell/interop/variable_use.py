@@ -20,6 +20,7 @@ from lightwell.interop.variables import (
     owner_call,
     set_origin,
 )
+from lightwell.keys import OPTIMIZER_SCOPE
 
 
 def patch_variables(keras: Any, patches: Patches) -> None:
@@ -50,7 +51,7 @@ def _wrapped_init(keras: Any, original: Any) -> Any:
         set_origin(self, initializer, is_local=is_session_state(self))
         if trace.optimizer_being_built is not None:  # Nadam makes one that Keras would call trainable
             self.trainable = False
-            name = f"optimizer/{trace.optimizer_being_built}/{self.name}"
+            name = f"{OPTIMIZER_SCOPE}{trace.optimizer_being_built}/{self.name}"
             set_origin(self, initializer, is_local=False, name=name)
         if not doors.only_infers_shapes() and owner_call(trace, self) is not None:
             ensure_created(trace, self)

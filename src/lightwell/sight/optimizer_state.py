@@ -12,8 +12,8 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.program import Program
+from lightwell.keys import LEARNING_RATES
 
-LEARNING_RATE_COLLECTION = "lightwell/learning_rate"
 _RATE_NAMES = ("lr", "alpha")
 _POWERS = ("beta1_power", "beta2_power")
 _SAME_VALUE = frozenset(["Cast", "Identity"])  # an op between a rate and its use that does not change it
@@ -55,7 +55,7 @@ def learning_rates(program: Program) -> dict[str, Any]:
     `learning_rate/<optimizer>`, by the name of the optimizer's scope.
     """
     found: dict[int, tuple[str, Any]] = {}
-    for declared in program.graph.get_collection(LEARNING_RATE_COLLECTION):
+    for declared in program.graph.get_collection(LEARNING_RATES):
         rate = _origin(declared)
         found.setdefault(id(rate), (_scope(declared.op.name.rpartition("/")[0] or declared.op.name), rate))
     for op in _update_ops(program.graph):
