@@ -15,7 +15,7 @@ from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError
-from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners
+from lightwell.estimator.arguments import check_model_fn, check_place, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.exports import Exports
 from lightwell.estimator.model_dir import settled_config
 from lightwell.estimator.overridable import Overridable
