@@ -172,9 +172,15 @@ def _update(
         return tf.constant(0)
 
     with tf.name_scope(f"{optimizer.name}/"):
+        rates = []
         with contextlib.suppress(AttributeError):  # several optimizers in one have no rate to tell
-            collect(LEARNING_RATES, tf.identity(optimizer.learning_rate, name="learning_rate"))
-        with tf.control_dependencies([tf.function(update, autograph=False)(gradients)]):
+            rates = [tf.identity(optimizer.learning_rate, name="learning_rate")]
+            collect(LEARNING_RATES, rates[0])
+        # The runtime dissolves the function, and what it writes would wait only for what it needs: the count must not
+        # rise before the rate is told and the gradients are computed, which may depend on it.
+        with tf.control_dependencies([tf.group(*rates, *gradients, name="ready")]):
+            updated = tf.function(update, autograph=False)(gradients)
+        with tf.control_dependencies([updated]):
             return tf.no_op(name="update")
 
 
