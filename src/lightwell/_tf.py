@@ -97,6 +97,13 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
     operation._add_control_inputs([other for other in others if other is not operation])
 
 
+def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
+    """What a session gives for `tf.IndexedSlices`: the type has no public name, and hooks may ask for its fields."""
+    from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
+
+    return IndexedSlicesValue(values, indices, dense_shape)
+
+
 def prepared_call(
     session: Any, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
 ) -> Callable[..., Sequence[Any]]:

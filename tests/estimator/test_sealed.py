@@ -49,12 +49,3 @@ def test_several_at_once_are_told_at_once() -> None:
     members: dict[str, Any] = {"train": None, "_call_model_fn": None}
     with pytest.raises(UsageError, match=r"override \['train', '_call_model_fn'\].*SessionRunHook.*predictions"):
         type("Mine", (lw.Estimator,), members)
-
-
-def test_what_is_sealed_exists() -> None:
-    """A public name in the list that Estimator does not have would refuse subclasses for nothing."""
-    from lightwell.estimator import sealed
-
-    missing = [name for name in [*sealed._PUBLIC, *sealed._OWN] if not hasattr(lw.Estimator, name)]
-    export = {"export_saved_model", "export_savedmodel", "experimental_export_all_saved_models"}
-    assert set(missing) <= export

@@ -152,10 +152,10 @@ class Sessions:
 
 
 def version_of(checkpoint: str | None) -> Any:
-    """What tells one checkpoint from another, also from one written anew under the same name."""
+    """What tells one checkpoint from another, also from one written anew under the same name: its index, in which
+    TensorFlow keeps a checksum of each variable. Times of files are no help, TensorFlow gives them in seconds."""
     if checkpoint is None:
         return None
-    with contextlib.suppress(tf.errors.OpError):
-        stat = tf.io.gfile.stat(checkpoint + ".index")
-        return checkpoint, stat.mtime_nsec, stat.length
+    with contextlib.suppress(tf.errors.OpError), tf.io.gfile.GFile(checkpoint + ".index", "rb") as index:
+        return checkpoint, index.read()
     return checkpoint
