@@ -107,6 +107,15 @@ def test_tests_mirror_nothing_that_is_gone() -> None:
     assert idle == []
 
 
+def test_tests_of_the_engine_and_its_hooks_go_through_what_users_call() -> None:
+    """A test that holds a mechanism still has to be paid for whenever the mechanism changes."""
+    inside = tuple(f"lightwell.{part}" for part in ("_tf", "engine", "hooks", "inputs", "interop", "sight"))
+    files = [path for folder in ("engine", "hooks", "estimator") for path in (ROOT / "tests" / folder).glob("*.py")]
+    reached = {str(path): [name for name in Source(path).imports() if name.startswith(inside)] for path in files}
+    assert len(reached) > 20
+    assert {path: names for path, names in reached.items() if names} == {}
+
+
 def test_the_public_page_keeps_its_promises() -> None:
     assert lightwell.__all__ == sorted(set(lightwell.__all__))
     for name in lightwell.__all__:
