@@ -132,20 +132,23 @@ def test_a_nan_is_told_with_its_step_however_many_steps_the_call_had(tmp_path: P
     assert sum(calls.steps) == 19
 
 
-def test_a_step_reads_a_variable_before_it_writes_it(tmp_path: Path) -> None:
-    """The rate of a step follows the global step, and nothing says whether that is read before it is counted."""
+def test_what_a_step_leaves_open_comes_out_one_way(tmp_path: Path) -> None:
+    """Something follows the global step, and nothing says whether that is read before it is counted or after."""
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
         total = v1.get_variable("total", [], tf.int64, initializer=v1.zeros_initializer(), trainable=False)
+        late = v1.get_variable("late", [], tf.float32, initializer=v1.zeros_initializer(), trainable=False)
         step = v1.train.get_global_step()
-        counted = v1.assign(step, step + 1)
-        return lw.EstimatorSpec(
-            mode, loss=tf.reduce_mean(labels), train_op=tf.group(counted, v1.assign_add(total, step + 1))
-        )
+        loss = tf.reduce_mean(labels)
+        follow = [v1.assign_add(total, step + 1), v1.assign_add(late, loss * tf.cast(step + 1, tf.float32))]
+        return lw.EstimatorSpec(mode, loss=loss, train_op=tf.group(v1.assign(step, step + 1), *follow))
 
-    for fuse in (False, "auto", 7):
-        train(tmp_path / str(fuse), model_fn, fuse, steps=60, **QUIET)
-        assert weights(tmp_path / str(fuse))["model.ckpt-60: total"] == sum(range(1, 61))
+    found = []
+    for fuse in (False, "auto", 7, "auto"):
+        directory = tmp_path / str(len(found))
+        train(directory, model_fn, fuse, steps=60, **QUIET)
+        found.append([weights(directory)[f"model.ckpt-60: {name}"] for name in ("total", "late")])
+    assert found[1:] == found[:1] * 3
 
 
 def test_a_number_is_the_most_steps_of_a_call(tmp_path: Path) -> None:
