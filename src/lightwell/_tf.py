@@ -149,6 +149,13 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
     operation._add_control_inputs([other for other in others if other is not operation])
 
 
+def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
+    """What a session gives for `tf.IndexedSlices`: the type has no public name, and hooks may ask for its fields."""
+    from tensorflow.python.framework.indexed_slices import IndexedSlicesValue
+
+    return IndexedSlicesValue(values, indices, dense_shape)
+
+
 def is_stateful(op_type: str) -> bool | None:
     """Whether ops of a type hold or use state; None for a type that is none of TensorFlow's: a function's name.
 

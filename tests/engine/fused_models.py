@@ -97,6 +97,34 @@ def function(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
     return _spec(mode, _output(drop(_hidden(features))), labels)
 
 
+def fixed_noise(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+    """Random numbers in functions that need nothing of the batch."""
+
+    @tf.function
+    def draw() -> Any:
+        return tf.random.uniform([8], seed=3)
+
+    noisy = _hidden(features) * draw() + tf.cond(
+        tf.constant(True), lambda: tf.random.normal([8]), lambda: tf.zeros([8])
+    )
+    return _spec(mode, _output(noisy), labels)
+
+
+def lasting(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+    """What lasts from step to step beside variables, what is made anew in each, and ops that stand together."""
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.float32, 0.0)
+    key = tf.constant([0], tf.int64)
+    with tf.control_dependencies([table.insert(key, table.lookup(key) + 1.0)]):
+        steps = table.lookup(key)
+    given = v1.placeholder_with_default(tf.constant(0.5), [])
+    computed = v1.placeholder_with_default(given * 2, [])
+    array = tf.TensorArray(tf.float32, 2).write(0, given).write(1, computed).stack()
+    first = tf.identity(_hidden(features))
+    with v1.colocate_with(first):
+        second = first * tf.reduce_sum(array) + 0.01 * steps
+    return _spec(mode, _output(second), labels)
+
+
 def python(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
     doubled = tf.ensure_shape(tf.numpy_function(lambda x: 2 * x, [features["x"]], tf.float32), [None, 6])
     return _spec(mode, _output(_hidden({"x": doubled})), labels)
@@ -138,6 +166,6 @@ ALL = {
     model.__name__: model
     for model in (
         *(dropout, cond, while_loop, lstm, embedding, batch_norm),
-        *(two_optimizers, function, python, big_constant),
+        *(two_optimizers, function, fixed_noise, lasting, python, big_constant),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +15,10 @@ import tensorflow as tf
 from tests.conftest import LogLines
 
 import lightwell as lw
-from lightwell.hooks.base import NEVER, ScheduledHook
 
 v1 = tf.compat.v1
 ROWS = 24
+NEVER = sys.maxsize
 
 
 def arrays() -> tuple[dict[str, Any], Any]:
@@ -40,7 +41,7 @@ def batches(count: int | None = None) -> Callable[[], Any]:
     return input_fn
 
 
-class Look(ScheduledHook):
+class Look(lw.ScheduledHook):
     """Looks at each step that is a multiple of `every`, and notes what it sees."""
 
     def __init__(self, every: int, tensors: Sequence[str], *, in_bulk: bool = False, stop_at: int = NEVER) -> None:
@@ -55,8 +56,8 @@ class Look(ScheduledHook):
     def looks_at(self) -> Any:
         return self.tensors
 
-    def next_look(self, global_step: int) -> int:
-        return (global_step // self.every + 1) * self.every
+    def next_look(self, count: int) -> int:
+        return (count // self.every + 1) * self.every
 
     def before_run(self, run_context: Any) -> Any:
         self._before = run_context.global_step
@@ -67,6 +68,24 @@ class Look(ScheduledHook):
         self.seen.append((self._before, run_context.global_step, str(run_context.loss_value), values))
         if run_context.global_step >= self.stop_at:
             run_context.request_stop()
+
+
+class Calls(lw.ScheduledHook):
+    """Looks at no step, and notes how many ran in each call."""
+
+    keeps_to_context = True
+
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+
+    def next_look(self, count: int) -> int:
+        return NEVER
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        raise AssertionError("it asked for no step")
+
+    def passed(self, steps: int) -> None:
+        self.steps.append(steps)
 
 
 @dataclass

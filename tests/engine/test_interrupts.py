@@ -1,4 +1,4 @@
-"""SIGTERM during a block of code; the process itself is sent one in tests/stories."""
+"""SIGTERM during a training, as seen from inside the process; a process that is sent one stands in tests/stories."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tensorflow as tf
+from tests import tiny
 from tests.contracts.sources import ROOT
 
-from lightwell.engine.interrupts import Terminated, sigterm_raises, sigterm_waits
+v1 = tf.compat.v1
 
 
 @pytest.fixture(autouse=True)
@@ -23,62 +26,80 @@ def default_handler() -> Iterator[None]:
     signal.signal(signal.SIGTERM, before)
 
 
-def test_it_becomes_an_exception_and_the_handler_is_put_back() -> None:
-    with pytest.raises(Terminated), sigterm_raises():
-        signal.raise_signal(signal.SIGTERM)
+class Handlers(v1.train.SessionRunHook):
+    """Notes who handles SIGTERM during a training, and sends one if told to."""
+
+    def __init__(self, sends: bool = False) -> None:
+        self.sends, self.handlers = sends, []
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.handlers.append(signal.getsignal(signal.SIGTERM))
+        if self.sends:
+            signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_training_handles_it_and_puts_back_what_was_there(tmp_path: Path) -> None:
+    hook = Handlers()
+    tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[hook])
+    assert hook.handlers != [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+    class Fails(v1.train.SessionRunHook):
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[Fails()])
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_no_except_exception_swallows_it() -> None:
-    assert issubclass(Terminated, BaseException)
-    assert not issubclass(Terminated, Exception)
-
-
-def test_a_handler_of_the_programs_own_is_kept() -> None:
+def test_a_handler_of_the_programs_own_is_kept(tmp_path: Path) -> None:
     heard: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
-    with sigterm_raises():
-        signal.raise_signal(signal.SIGTERM)
-    assert heard == [signal.SIGTERM]
+    made = tiny.estimator(tmp_path)
+    made.train(tiny.data, steps=2, hooks=[Handlers(sends=True)])
+    assert heard == [signal.SIGTERM] * 2
+    assert made.get_variable_value("global_step") == 2
 
 
-def test_other_threads_may_train_too() -> None:
-    done: list[Any] = []
-
-    def work() -> None:
-        with sigterm_raises():
-            done.append(signal.getsignal(signal.SIGTERM))
-
-    thread = threading.Thread(target=work)
+def test_another_thread_may_train_and_leaves_it_alone(tmp_path: Path) -> None:
+    hook, made = Handlers(), tiny.estimator(tmp_path)
+    thread = threading.Thread(target=lambda: made.train(tiny.data, steps=2, hooks=[hook]))
     thread.start()
     thread.join()
-    assert done == [signal.SIG_DFL]
+    assert hook.handlers == [signal.SIG_DFL] * 2
+    assert made.get_variable_value("global_step") == 2
 
 
-_FINISHES_FIRST = """
+_TERMINATED = """
 import signal
-from lightwell.engine.interrupts import sigterm_raises, sigterm_waits
-with sigterm_raises(), sigterm_waits():
-    signal.raise_signal(signal.SIGTERM)
-    signal.raise_signal(signal.SIGTERM)
-    print("finished", flush=True)
-print("still there")
+import sys
+from tests import tiny
+v1 = tiny.v1
+
+class Swallows(v1.train.SessionRunHook):
+    def after_run(self, run_context, run_values):
+        if run_context.global_step == 3:
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            except Exception:
+                print("swallowed", flush=True)
+
+class AgainWhileSaving(v1.train.CheckpointSaverListener):
+    def before_save(self, session, step):
+        if step:
+            signal.raise_signal(signal.SIGTERM)
+            print("saving", step, flush=True)
+
+tiny.estimator(sys.argv[1]).train(tiny.data, steps=9, hooks=[Swallows()], saving_listeners=[AgainWhileSaving()])
+print("still there", flush=True)
 """
 
 
-def test_work_that_must_not_be_cut_off_is_finished_first() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+def test_nobody_swallows_it_and_the_last_checkpoint_is_not_cut_off_by_another(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(
-        [sys.executable, "-c", _FINISHES_FIRST], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", _TERMINATED, str(tmp_path)], env=environment, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "finished\n"), done.stderr
-
-
-def test_without_a_signal_nothing_happens_and_outside_training_neither() -> None:
-    with sigterm_raises():
-        with sigterm_waits():
-            pass
-        with pytest.raises(Terminated):
-            signal.raise_signal(signal.SIGTERM)
-    with sigterm_waits():
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "saving 3\n"), done.stderr
+    assert tiny.estimator(tmp_path).get_variable_value("global_step") == 3

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
 
-from lightwell.engine.train import Goal
+import lightwell as lw
 from lightwell.errors import ModelFnError, UsageError, WrongType
-from lightwell.estimator.arguments import check_model_fn, check_steps, checked_goal, checked_listeners, variant_of
 
 v1 = tf.compat.v1
 
@@ -37,7 +38,7 @@ class Model:
     ],
 )
 def test_functions_of_all_kinds_pass(model_fn: Any) -> None:
-    check_model_fn(model_fn, None)
+    assert lw.Estimator(model_fn, "unused").model_dir == "unused"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_functions_of_all_kinds_pass(model_fn: Any) -> None:
 )
 def test_others_do_not(model_fn: Any, params: Any, error: type, text: str) -> None:
     with pytest.raises(error, match=text):
-        check_model_fn(model_fn, params)
+        lw.Estimator(model_fn, "unused", params=params)
 
 
 def test_forgotten_params_are_a_warning(log: LogLines) -> None:
@@ -70,51 +71,57 @@ def test_forgotten_params_are_a_warning(log: LogLines) -> None:
 
     def with_default(features: Any, params: Any = None) -> None: ...
 
-    check_model_fn(with_default, None)
-    check_model_fn(model_fn, {})
-    assert log.lines == []
-    check_model_fn(model_fn, None)
+    lw.Estimator(with_default, "unused")
+    lw.Estimator(model_fn, "unused", params={})
+    assert not log.having("WARNING")
+    lw.Estimator(model_fn, "unused")
     assert log.having("includes params argument, but params are not passed to Estimator")[0].startswith("WARNING")
 
 
-def test_goals() -> None:
-    assert checked_goal(None, None) == Goal(None, None)
-    assert checked_goal(3, None) == Goal(3, None)
-    assert checked_goal(None, np.int64(5)) == Goal(None, 5)
-    assert checked_goal(1.5, None) == Goal(1.5, None)
+def test_goals_of_any_kind_of_number(tmp_path: Path) -> None:
+    made = tiny.estimator(tmp_path)
+    reached = []
+    for goal in ({"steps": 2}, {"max_steps": np.int64(5)}, {"steps": 1.5}, {"max_steps": 8.5}):
+        made.train(tiny.data, **goal)
+        reached.append(int(made.get_variable_value("global_step")))
+    assert reached == [2, 5, 7, 9]
 
 
 @pytest.mark.parametrize(
-    ("steps", "max_steps", "error", "text"),
+    ("given", "error", "text"),
     [
-        (1, 2, UsageError, "Can not provide both steps and max_steps, got steps=1 and max_steps=2. Leave one out"),
-        (0, None, UsageError, "Must specify steps > 0, given: 0. Leave it out"),
-        (None, -1, UsageError, "Must specify max_steps > 0, given: -1"),
-        ("a", None, WrongType, "steps must be a number, got str 'a'"),
-        (True, None, WrongType, "steps must be a number, got bool True"),
+        (
+            {"steps": 1, "max_steps": 2},
+            UsageError,
+            "Can not provide both steps and max_steps, got steps=1 and max_steps=2. Leave one out",
+        ),
+        ({"steps": 0}, UsageError, "Must specify steps > 0, given: 0. Leave it out"),
+        ({"max_steps": -1}, UsageError, "Must specify max_steps > 0, given: -1"),
+        ({"steps": "a"}, WrongType, "steps must be a number, got str 'a'"),
+        ({"steps": True}, WrongType, "steps must be a number, got bool True"),
     ],
+    ids=str,
 )
-def test_goals_that_make_no_sense(steps: Any, max_steps: Any, error: type, text: str) -> None:
+def test_goals_that_make_no_sense(given: dict[str, Any], error: type, text: str) -> None:
+    est = lw.Estimator(lambda features: pytest.fail("built"), "unused")
     with pytest.raises(error, match=text):
-        checked_goal(steps, max_steps)
+        est.train(tiny.data, **given)
+    if "max_steps" not in given:
+        with pytest.raises(error, match=text):
+            est.evaluate(tiny.data, **given)
 
 
-def test_a_number_of_steps_may_be_left_out() -> None:
-    check_steps("steps", None)
-    check_steps("steps", 1)
+def test_listeners(tmp_path: Path) -> None:
+    told: list[int] = []
 
+    class Listener(v1.train.CheckpointSaverListener):
+        def after_save(self, session: Any, global_step_value: int) -> None:
+            told.append(int(global_step_value))
 
-def test_listeners() -> None:
-    one = v1.train.CheckpointSaverListener()
-    assert checked_listeners(None) == ()
-    assert checked_listeners([one]) == checked_listeners((one,)) == (one,)
+    one = Listener()
+    made = tiny.estimator(tmp_path)
+    made.train(tiny.data, steps=1, saving_listeners=(one,))
+    assert told == [0, 1]
     for wrong in (one, [1], "ab"):
         with pytest.raises(WrongType, match="saving_listeners must be a list of CheckpointSaverListener, given: "):
-            checked_listeners(wrong)  # type: ignore[arg-type]
-
-
-def test_equal_taps_are_the_same_variant_and_functions_never() -> None:
-    assert variant_of(None) is None
-    assert variant_of(["a", "b"]) == variant_of(("a", "b"))
-    assert variant_of("a") != variant_of("b")
-    assert variant_of([len]) != variant_of([len])
+            made.train(tiny.data, steps=1, saving_listeners=wrong)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ import tensorflow as tf
 from tests import tiny
 
 import lightwell as lw
-from lightwell.hooks.explain import explained
 
 v1 = tf.compat.v1
 
@@ -158,8 +157,13 @@ def test_what_else_a_hook_raises_goes_through(method: str, error: Exception, tmp
     assert caught.value is error
 
 
-def test_a_subclass_of_a_builtin_exception_is_not_touched() -> None:
+def test_a_subclass_of_a_builtin_exception_is_not_touched(tmp_path: Path) -> None:
     class Mine(KeyError):
         """Carries more than a text."""
 
-    assert explained(Mine("The name 'x' refers to a Tensor which does not exist."), object(), "begin", None) is None
+    class Fails(v1.train.SessionRunHook):
+        def begin(self) -> None:
+            raise Mine("The name 'x' refers to a Tensor which does not exist.")
+
+    with pytest.raises(Mine):
+        _run(Fails(), tmp_path)

@@ -1,34 +1,45 @@
-"""A loss that is no number stops training, with words."""
+"""A loss that is no number stops training, with words; see tests/engine/test_nan_report.py for what they say."""
 
 from __future__ import annotations
 
-import math
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
-from tests.hooks.steps import Context
 
-from lightwell.hooks.base import NEVER
-from lightwell.hooks.nan_guard import NanGuard, NanLossError
+import lightwell as lw
 
-
-def test_it_looks_at_no_step_until_there_is_a_nan() -> None:
-    hook = NanGuard(lambda session: "")
-    assert hook.next_look(3) == NEVER
-    assert hook.sees_nan
+v1 = tf.compat.v1
 
 
-@pytest.mark.parametrize("loss", [1.0, math.inf, np.float16(2), np.float32(-1)])
-def test_a_number_passes(loss: float) -> None:
-    NanGuard(lambda session: pytest.fail("nothing to explain")).after_run(Context(1, loss), None)
+def model_of(value: float, dtype: Any = tf.float32) -> Any:
+    """A model whose loss is `value` from the third step on."""
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        step = v1.train.get_global_step()
+        loss = tf.where(step.read_value() < 2, tf.constant(1.0, dtype), tf.constant(value, dtype))
+        with tf.control_dependencies([loss]):
+            return lw.EstimatorSpec(mode, loss=loss, train_op=v1.assign_add(step, 1))
+
+    return model_fn
 
 
-def test_a_nan_is_logged_explained_and_raised(log: LogLines) -> None:
-    hook = NanGuard(lambda session: f"Looked at {session}.")
-    text = r"^NaN loss during training, at step 7\. Looked at session\.$"
-    with pytest.raises(tf.compat.v1.train.NanLossDuringTrainingError, match=text) as caught:
-        hook.after_run(Context(7, np.float32("nan"), "session"), None)
-    assert isinstance(caught.value, NanLossError | RuntimeError)
-    assert log.lines == ["ERROR Model diverged with loss = NaN."]
+@pytest.mark.parametrize(("loss", "dtype"), [(float("inf"), tf.float32), (2.0, tf.float16), (-1.0, tf.float64)])
+@pytest.mark.parametrize("fuse_steps", [False, "auto"])
+def test_a_number_passes(tmp_path: Path, loss: float, dtype: Any, fuse_steps: Any) -> None:
+    made = tiny.estimator(tmp_path, model_of(loss, dtype), fuse_steps=fuse_steps)
+    made.train(tiny.data, steps=5)
+    assert made.get_variable_value("global_step") == 5
+
+
+@pytest.mark.parametrize("fuse_steps", [False, "auto"])
+def test_a_nan_is_logged_explained_and_raised(tmp_path: Path, log: LogLines, fuse_steps: Any) -> None:
+    made = tiny.estimator(tmp_path, model_of(float("nan")), fuse_steps=fuse_steps)
+    with pytest.raises(v1.train.NanLossDuringTrainingError, match=r"^NaN loss during training, at step 3\. \S") as e:
+        made.train(tiny.data, steps=9)
+    assert isinstance(e.value, RuntimeError)
+    assert isinstance(e.value, lw.NanLossDuringTrainingError)
+    assert "ERROR Model diverged with loss = NaN." in log.lines

@@ -3,64 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests.hooks.steps import Context, seen_steps, session_marks, values
-
-from lightwell.hooks.save_summaries import SaveSummaries
+from tests import tiny
+from tests.hooks.event_files import session_marks, tags, values
 
 v1 = tf.compat.v1
 START = v1.SessionLog.START
 
 
-@pytest.fixture(autouse=True)
-def graph() -> Any:
-    with tf.Graph().as_default():
-        yield
+def counting(features: Any, labels: Any, mode: str) -> Any:
+    """A model with a summary of the step before, and one of its own choice in a scaffold."""
+    spec = tiny.linear(features, labels, mode, {})
+    v1.summary.scalar("of_every_fourth", tf.reduce_sum(features["x"]))
+    return spec
 
 
-def summary(value: float) -> bytes:
-    return bytes(v1.Summary(value=[v1.Summary.Value(tag="x", simple_value=value)]).SerializeToString())
+@pytest.mark.parametrize("fuse_steps", [False, "auto"])
+def test_the_first_step_then_each_so_many(tmp_path: Path, fuse_steps: Any) -> None:
+    made = tiny.estimator(tmp_path, counting, save_summary_steps=3, fuse_steps=fuse_steps)
+    made.train(tiny.data, steps=10)
+    found = values(tmp_path, "of_every_fourth")
+    assert found == [(1, 10.0), (4, 26.0), (7, 10.0), (10, 26.0)], "each with the values of its own step"
+    made.train(tiny.data, steps=4)
+    assert [step for step, _ in values(tmp_path, "of_every_fourth")] == [1, 4, 7, 10, 11, 14]
+    assert [mark for mark in session_marks(tmp_path) if mark[1] == START] == [(1, START), (11, START)]
 
 
-def test_the_first_step_then_each_so_many(tmp_path: Path) -> None:
-    hook = SaveSummaries(3, str(tmp_path), v1.train.Scaffold())
-    assert seen_steps(hook, range(11, 20)) == [11, 14, 17]
-    assert session_marks(tmp_path) == [(11, START)]
+def test_all_of_them_are_merged_without_a_choice(tmp_path: Path) -> None:
+    tiny.estimator(tmp_path, counting, save_summary_steps=1, log_step_count_steps=None).train(tiny.data, steps=1)
+    assert tags(tmp_path) == {"of_every_fourth", "loss"}
 
 
-def test_what_was_fetched_is_written(tmp_path: Path) -> None:
-    hook = SaveSummaries(1, str(tmp_path), v1.train.Scaffold())
-    for step in (1, 2):
-        hook.after_run(Context(step), SimpleNamespace(results=summary(step / 2)))
-    hook.end(None)
-    assert values(tmp_path) == [(1, "x", 0.5), (2, "x", 1.0)]
+def test_a_scaffolds_own_choice_is_kept_to(tmp_path: Path) -> None:
+    def chosen(features: Any, labels: Any, mode: str) -> Any:
+        own = v1.train.Scaffold(summary_op=v1.summary.scalar("own", tf.reduce_mean(labels)))
+        return counting(features, labels, mode)._replace(scaffold=own)
+
+    tiny.estimator(tmp_path, chosen, save_summary_steps=1, log_step_count_steps=None).train(tiny.data, steps=2)
+    assert values(tmp_path, "own") == [(1, 5.0), (2, 13.0)]
+    assert tags(tmp_path) == {"own"}
 
 
-def test_it_asks_for_the_scaffolds_summaries(tmp_path: Path) -> None:
-    own = v1.summary.scalar("own", 1.0)
-    hook = SaveSummaries(1, str(tmp_path), v1.train.Scaffold(summary_op=own))
-    assert hook.looks_at() is own
-    assert hook.before_run(None).fetches is own
-
-
-def test_without_a_choice_it_is_all_of_them_merged(tmp_path: Path) -> None:
-    v1.train.create_global_step()
-    v1.summary.scalar("a", 1.0)
-    scaffold = v1.train.Scaffold()
-    hook = SaveSummaries(1, str(tmp_path), scaffold)
-    merged = hook.looks_at()
-    scaffold.finalize()
-    assert hook.before_run(None).fetches is merged is scaffold.summary_op
-
-
-def test_a_model_without_summaries_asks_for_nothing(tmp_path: Path) -> None:
-    v1.train.create_global_step()
-    scaffold = v1.train.Scaffold()
-    hook = SaveSummaries(1, str(tmp_path), scaffold)
-    assert hook.looks_at() is None
-    scaffold.finalize()
-    assert hook.before_run(None) is None
+def test_they_can_be_left_out(tmp_path: Path) -> None:
+    tiny.estimator(tmp_path, counting, save_summary_steps=None, log_step_count_steps=None).train(tiny.data, steps=3)
+    assert tags(tmp_path) == set()

@@ -1,4 +1,4 @@
-"""The progress line: when it is drawn, and what it says."""
+"""The progress line: when it is drawn, and what it says; on a terminal of its own it stands in tests/stories."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import io
 import logging
 import re
 import sys
-from types import SimpleNamespace
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hooks.steps import Context
+import tensorflow as tf
+from tests import tiny
+from tests.conftest import LogLines
+from tests.hooks.conftest import LosesSession
 
-from lightwell.hooks import show_progress
-from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
-from lightwell.hooks.stop_at_step import StopAtStep
+v1 = tf.compat.v1
 
 
 class Terminal(io.StringIO):
@@ -36,89 +38,90 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return screen
 
 
-def test_a_person_at_a_terminal_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal(monkeypatch)
-    assert terminal_wants_progress()
-
-
-@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("CI", "1")])
-def test_machines_do_not(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    terminal(monkeypatch)
-    monkeypatch.setenv(name, value)
-    assert not terminal_wants_progress()
-
-
-def test_a_file_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal(monkeypatch)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert not terminal_wants_progress()
-
-
-def run(hook: ShowProgress, steps: int, monkeypatch: pytest.MonkeyPatch, per_second: float) -> list[int]:
-    """Runs steps at a given speed; returns those that were drawn."""
-    clock = [1000.0]
-    monkeypatch.setattr(show_progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    hook.after_create_session(None, None)
-    drawn = []
-    for step in range(1, steps + 1):
-        clock[0] += 1 / per_second
-        if hook.next_look(step - 1) <= step or hook.next_look_seconds() <= 0:
-            drawn.append(step)
-            hook.after_run(Context(step, 1 / step), None)
-    hook.close()
-    return drawn
-
-
-def test_it_is_drawn_some_ten_times_a_second_and_at_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal(monkeypatch)
-    drawn = run(ShowProgress(StopAtStep(None, 1995)), 1995, monkeypatch, per_second=1000)
-    assert 10 <= len(drawn) <= 60
-    assert drawn[0] == 1
-    assert drawn[-1] == 1995, "the last state of the line is the goal"
-
-
-def test_it_says_step_of_steps_loss_and_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_step_of_steps_loss_and_speed_up_to_the_goal(tmp_path: Path, monkeypatch: Any, log: LogLines) -> None:
     screen = terminal(monkeypatch)
-    run(ShowProgress(StopAtStep(None, 2000)), 2000, monkeypatch, per_second=1000)
+    tiny.estimator(tmp_path).train(tiny.data, steps=1995)
     last = screen.lines()[-1]
-    assert "step 2,000/2,000" in last
-    assert "loss 0.0005" in last
-    assert "1000 steps/s" in last
-
-
-def test_without_a_goal_it_says_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = terminal(monkeypatch)
-    run(ShowProgress(None), 50, monkeypatch, per_second=20)
-    shown = screen.getvalue()
-    assert "step 49" in shown or "step 50" in shown
-    assert "/" not in shown.split("step 4")[-1].split("loss")[0]
-
-
-def test_closing_twice_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = terminal(monkeypatch)
-    hook: Any = ShowProgress(None)
-    hook.close()
-    hook.after_run(Context(1), None)
-    hook.close()
-    hook.close()
-    assert all("step 1 loss 0.5" in line for line in screen.lines())
+    assert "step 1,995/1,995" in last, "the last state of the line is the goal"
+    assert re.search(r"loss [\d.e-]+ +\d+ steps/s", last)
+    assert not log.having("loss = "), "the log line would say the same again"
     assert screen.getvalue().endswith("\n\x1b[?25h"), "a line of its own, and the cursor back"
 
 
-def test_log_lines_go_above_the_line_and_back_to_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_goal_it_says_the_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
-    handler = logging.StreamHandler(screen)
-    logger = logging.getLogger("tensorflow")
+    tiny.estimator(tmp_path).train(lambda: tiny.data(repeat=25))
+    drawn = [line for line in screen.lines() if line.startswith("train ")]
+    assert drawn
+    assert not [line for line in drawn if re.search(r"step [\d,]+/", line)]
+
+
+def test_it_is_drawn_some_ten_times_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Naps(v1.train.SessionRunHook):
+        def before_run(self, run_context: Any) -> None:
+            time.sleep(0.005)
+
+    screen = terminal(monkeypatch)
+    started = time.monotonic()
+    tiny.estimator(tmp_path).train(tiny.data, steps=150, hooks=[Naps()])
+    took = time.monotonic() - started
+    drawn = {int(step) for step in re.findall(r"step (\d+)/150", screen.getvalue())}
+    assert 4 <= len(drawn) <= 4 + 20 * took
+    assert max(drawn) == 150
+
+
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("CI", "1"), ("stderr", "a file")])
+def test_machines_get_lines_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: LogLines, name: str, value: str
+) -> None:
+    screen: io.StringIO = terminal(monkeypatch)
+    if name == "stderr":
+        screen = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", screen)
+    else:
+        monkeypatch.setenv(name, value)
+    tiny.estimator(tmp_path).train(tiny.data, steps=2)
+    assert len(log.having("loss = ")) == 1
+    assert "step 2/2" not in screen.getvalue()
+
+
+def test_a_lost_session_begins_a_line_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
+    made = tiny.estimator(tmp_path, save_checkpoints_steps=1)
+    made.train(tiny.data, steps=5, hooks=[LosesSession(at=3)])
+    assert "step 5/5" in screen.lines()[-1]
+    assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h") == 2
+
+
+def test_the_cursor_comes_back_after_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fails(v1.train.SessionRunHook):
+        def before_run(self, run_context: Any) -> None:
+            if run_context.count == 2:
+                raise KeyError("mine")
+
+    screen = terminal(monkeypatch)
+    with pytest.raises(KeyError, match="mine"):
+        tiny.estimator(tmp_path).train(tiny.data, steps=5, hooks=[Fails()])
+    assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h") == 1
+
+
+def test_log_lines_go_above_the_line_and_back_to_where_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Says(v1.train.SessionRunHook):
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            if run_context.count == 2:
+                logger.error("a line of the log")
+
+    screen = terminal(monkeypatch)
+    handler, logger = logging.StreamHandler(screen), logging.getLogger("tensorflow")
+    handler.setLevel(logging.ERROR)
     logger.addHandler(handler)
     try:
-        hook = ShowProgress(None)
-        hook.after_run(Context(1), None)
-        logger.error("a line of the log")
-        hook.after_run(Context(2), None)
-        hook.close()
+        tiny.estimator(tmp_path).train(tiny.data, steps=3, hooks=[Says()])
         assert handler.stream is screen
     finally:
         logger.removeHandler(handler)
     lines = screen.lines()
     assert "a line of the log" in [line.strip() for line in lines]
-    assert "step 2" in lines[-1]
+    assert "step 3/3" in lines[-1]

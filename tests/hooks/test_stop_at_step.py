@@ -2,86 +2,59 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
-from tests.hooks.steps import Context
+from tests.engine.fused_runs import Calls
+from tests.hooks.conftest import LosesSession
 
-from lightwell.hooks.stop_at_step import StopAtStep
+import lightwell as lw
 
-
-class Session:
-    """One whose global step is 10."""
-
-    def run(self, fetches: Any) -> int:
-        return 10
+v1 = tf.compat.v1
 
 
-@pytest.fixture(autouse=True)
-def graph() -> Any:
-    import tensorflow as tf
-
-    with tf.Graph().as_default():
-        tf.compat.v1.train.create_global_step()
-        yield
+@pytest.fixture(scope="module", params=[False, "auto"], ids=["single", "fused"])
+def est(request: Any, tmp_path_factory: Any) -> lw.Estimator:
+    return tiny.estimator(tmp_path_factory.mktemp("model"), fuse_steps=request.param)
 
 
-def stopped_after(hook: StopAtStep, step: int) -> bool:
-    context = Context(step)
-    hook.after_run(context, None)
-    return context.stopped
+def last_step(est: lw.Estimator) -> int:
+    return int(est.get_variable_value("global_step"))
 
 
-@pytest.mark.parametrize(("steps", "last"), [(3, 13), (1.5, 12), (1, 11)])
-def test_so_many_more_steps(steps: Any, last: int) -> None:
-    hook = StopAtStep(steps, None)
-    hook.after_create_session(Session(), None)
-    assert hook.last_step is not None
-    assert [stopped_after(hook, step) for step in range(11, last + 1)] == [False] * (last - 11) + [True]
+def test_so_many_more_steps_or_up_to_a_step(est: lw.Estimator) -> None:
+    reached = []
+    for goal in ({"steps": 1}, {"steps": 3}, {"steps": 1.5}, {"max_steps": 8}, {"max_steps": 9.5}, {"max_steps": 40}):
+        est.train(tiny.data, **goal)
+        reached.append(last_step(est))
+    assert reached == [1, 4, 6, 8, 10, 40]
 
 
-@pytest.mark.parametrize(("max_steps", "last"), [(12, 12), (11.5, 12)])
-def test_up_to_a_step(max_steps: Any, last: int) -> None:
-    hook = StopAtStep(None, max_steps)
-    hook.after_create_session(Session(), None)
-    assert [stopped_after(hook, step) for step in (11, 12)] == [last <= 11, True]
+def test_a_new_session_does_not_move_the_goal(tmp_path: Path) -> None:
+    made = tiny.estimator(tmp_path, save_checkpoints_steps=2)
+    made.train(tiny.data, steps=7, hooks=[LosesSession(at=5)])
+    assert last_step(made) == 7
 
 
-def test_a_new_session_does_not_move_the_goal() -> None:
-    hook = StopAtStep(3, None)
-    hook.after_create_session(Session(), None)
-    hook.after_create_session(Session(), None)
-    assert hook.last_step == 13
+def test_steps_are_not_looked_at_on_the_way(tmp_path: Path) -> None:
+    """Two, to see the counter move; then all up to the goal may run in one call."""
+    calls = Calls()
+    quiet = {"save_checkpoints_steps": None, "log_step_count_steps": None, "save_summary_steps": None}
+    tiny.estimator(tmp_path, **quiet).train(tiny.data, steps=2000, hooks=[calls])
+    assert sum(calls.steps) == 2000
+    assert len(calls.steps) < 200
 
 
-def test_it_looks_at_two_steps_to_see_the_counter_move_and_at_the_goal() -> None:
-    hook = StopAtStep(None, 100)
-    assert hook.next_look(0) == 1
-    stopped_after(hook, 1)
-    assert hook.next_look(1) == 2
-    stopped_after(hook, 2)
-    assert hook.next_look(2) == 100
-    assert hook.next_look(99) == 100
-    assert hook.next_look(100) == 101
+@pytest.mark.parametrize("fuse_steps", [False, "auto"])
+def test_a_counter_that_stands_still_is_told_once(tmp_path: Path, log: LogLines, fuse_steps: Any) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        return tiny.linear(features, labels, mode, {})._replace(train_op=tf.no_op())
 
-
-def test_a_counter_that_stands_still_is_told(log: LogLines) -> None:
-    hook = StopAtStep(None, 5)
-    stopped_after(hook, 0)
-    stopped_after(hook, 0)
+    tiny.estimator(tmp_path, model_fn, fuse_steps=fuse_steps).train(lambda: tiny.data(repeat=20), max_steps=5)
     (line,) = log.having("The global step is still 0 after another training step")
     assert line.startswith("WARNING")
     assert "global_step=tf.compat.v1.train.get_global_step() to optimizer.minimize" in line
-
-
-def test_a_counter_that_stands_still_is_told_once_in_a_while(log: LogLines) -> None:
-    hook = StopAtStep(None, 5)
-    for _ in range(50):
-        stopped_after(hook, 0)
-    assert len(log.having("The global step is still")) < 10
-
-
-def test_a_step_that_counts_by_two_stops_too() -> None:
-    hook = StopAtStep(None, 5)
-    assert [stopped_after(hook, step) for step in (2, 4, 6)] == [False, False, True]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import logging
 import os
 import subprocess
 import sys
@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from tests import tiny
+from tests.conftest import LogLines
 from tests.engine import fused_models as models
-from tests.engine.fused_runs import Look, batches, events, train
+from tests.engine.fused_runs import Calls, Look, batches, events, train
+from tests.hooks.conftest import Clock
 
-from lightwell.hooks.base import NEVER, ScheduledHook
-from lightwell.hooks.tensorflow_hooks import scheduled
+import lightwell as lw
 
 v1 = tf.compat.v1
 T = v1.train
-LOSS = type("Loss", (), {"name": "loss:0"})()
 
 HOOKS: dict[str, Callable[[Path], list[Any]]] = {
     "log": lambda _: [T.LoggingTensorHook({"mean": "the_mean:0"}, every_n_iter=4)],
@@ -96,29 +97,37 @@ class Own(T.LoggingTensorHook):  # type: ignore[misc]
 @pytest.mark.parametrize(
     "hook",
     [
-        Own(["loss:0"], every_n_iter=1),
-        T.NanTensorHook("another:0"),
-        T.GlobalStepWaiterHook(3),
+        Own(["the_mean:0"], every_n_iter=1),
+        T.NanTensorHook("the_mean:0"),
+        T.GlobalStepWaiterHook(0),
         T.FeedFnHook(dict),
-        T.FinalOpsHook([]),
     ],
+    ids=lambda hook: type(hook).__name__,
 )
-def test_others_stay_what_they_are(hook: Any) -> None:
-    assert scheduled(hook, LOSS) is hook
+def test_others_stay_what_they_are_and_see_every_step(tmp_path: Path, log: LogLines, hook: Any) -> None:
+    logging.getLogger("tensorflow").setLevel(logging.DEBUG)
+    config = lw.RunConfig(str(tmp_path), tf_random_seed=1)
+    lw.Estimator(models.dropout, config=config).train(batches(), steps=2, hooks=[hook])
+    assert log.having("one by one") == [
+        f"DEBUG Steps run one by one: the hook {type(hook).__name__} looks at every step."
+    ]
 
 
-def test_a_cadence_in_seconds_waits_for_the_clock() -> None:
-    hook = T.LoggingTensorHook(["loss:0"], every_n_secs=60)
-    adapted = scheduled(hook, LOSS)
-    assert isinstance(adapted, ScheduledHook)
-    with tf.Graph().as_default():
-        tf.constant(1.0, name="loss")
-        adapted.begin()
-    assert adapted.next_look(0) == 1
-    hook._timer.update_last_triggered_step(0)
-    assert adapted.next_look(0) >= NEVER
-    assert 50 < adapted.next_look_seconds() <= 60
-    assert scheduled(T.StopAtStepHook(last_step=3), LOSS).next_look_seconds() == math.inf
+def test_a_cadence_in_seconds_waits_for_the_clock(tmp_path: Path, log: LogLines, clock: Clock) -> None:
+    class MovesTheClock(lw.ScheduledHook):
+        """Lets a minute and a half go by at step 30 and at step 60."""
+
+        def next_look(self, count: int) -> int:
+            return (count // 30 + 1) * 30
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            clock.ahead += 90
+
+    calls = Calls()
+    hook = T.LoggingTensorHook({"w": "w/Read/ReadVariableOp:0"}, every_n_secs=60)
+    tiny.estimator(tmp_path).train(tiny.data, steps=80, hooks=[MovesTheClock(), hook, calls])
+    assert len(log.having("INFO w = ")) == 3
+    assert max(calls.steps) > 1
 
 
 _TRAINING = """
@@ -191,10 +200,3 @@ def test_a_tensorflow_that_keeps_its_counts_elsewhere_has_its_hooks_called_on_ev
         f"{start}StopAtStepHook._last_step, which Lightwell leans on. A StopAtStepHook is called on every step, and "
         "steps are not fused beside it.",
     ]
-
-
-def test_a_timer_of_another_kind_is_asked_at_every_step() -> None:
-    hook = T.LoggingTensorHook(["loss:0"], at_end=True)
-    assert scheduled(hook, LOSS).next_look(3) >= NEVER
-    hook._timer = type("Timer", (), {"should_trigger_for_step": lambda self, step: step % 7 == 0})()
-    assert scheduled(hook, LOSS).next_look(3) == 4

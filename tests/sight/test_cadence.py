@@ -2,70 +2,78 @@
 
 from __future__ import annotations
 
-import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
+from tests import tiny
 
 import lightwell as lw
-from lightwell.hooks.base import NEVER
-from lightwell.sight.cadence import Cadence
+
+v1 = tf.compat.v1
 
 
-def _looks(cadence: Cadence, last: int, first: int = 0, stride: int = 1) -> list[int]:
-    """The steps it looks at, by asking before each whether to."""
-    return [done + stride for done in range(first, last, stride) if cadence.is_look(done, stride)]
+def _looks(cadence: dict[str, Any], directory: Path, last: int, fuse_steps: Any, stride: int = 1) -> list[int]:
+    """The steps that a watch looks at in a training up to a step."""
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        counted = v1.assign_add(v1.train.get_global_step(), stride)
+        return lw.EstimatorSpec(mode, loss=tf.reduce_mean(labels), train_op=counted)
+
+    seen: list[int] = []
+    watch = lw.Watch("loss", **cadence, do=lambda step: seen.append(step.global_step))
+    quiet = {"save_checkpoints_steps": 10**6, "log_step_count_steps": None, "save_summary_steps": None}
+    made = tiny.estimator(directory, model_fn, fuse_steps=fuse_steps, **quiet)
+    made.train(tiny.data, max_steps=last, hooks=[watch])
+    return seen
 
 
-def _jumps(cadence: Cadence, last: int) -> list[int]:
-    """The steps it looks at, by asking where the next one is."""
-    looks, step = [], cadence.next_look(0)
-    while step <= last:
-        looks.append(step)
-        step = cadence.next_look(step)
-    return looks
+BOTH_WAYS = pytest.mark.parametrize("fuse_steps", ["auto", False])
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ((None, None, None), [100, 200]),
-        ((70, None, None), [70, 140, 210]),
-        ((np.int64(70), None, None), [70, 140, 210]),
-        ((None, [5, 1, 5, 150, 900], None), [1, 5, 150]),
-        ((None, [], None), []),
-        ((None, iter((3, 4)), None), [3, 4]),
+        ({}, [100, 200]),
+        ({"every": 70}, [70, 140, 210]),
+        ({"every": np.int64(70)}, [70, 140, 210]),
+        ({"at": [5, 1, 5, 150, 900]}, [1, 5, 150]),
+        ({"at": []}, []),
+        ({"at": (3, 4)}, [3, 4]),
     ],
+    ids=str,
 )
-def test_steps(given: Any, expected: list[int]) -> None:
-    cadence = Cadence("w", *given)
-    assert _looks(cadence, 250) == _jumps(cadence, 250) == expected
-    assert cadence.seconds_left() == math.inf
+def test_steps(given: Any, expected: list[int], fuse_steps: Any, tmp_path: Path) -> None:
+    assert _looks(given, tmp_path, 250, fuse_steps) == expected
 
 
-def test_steps_that_are_jumped_over_are_looked_at_once_they_are_passed() -> None:
-    assert _looks(Cadence("w", 10, None, None), 40, stride=4) == [12, 20, 32, 40]
-    assert _looks(Cadence("w", None, [1, 2, 9], None), 12, stride=4) == [4, 12]
+@BOTH_WAYS
+def test_steps_that_are_jumped_over_are_looked_at_once_they_are_passed(fuse_steps: Any, tmp_path: Path) -> None:
+    assert _looks({"every": 10}, tmp_path / "every", 40, fuse_steps, stride=4) == [12, 20, 32, 40]
+    assert _looks({"at": [1, 2, 9]}, tmp_path / "at", 12, fuse_steps, stride=4) == [4, 12]
 
 
-def test_a_run_that_goes_on_from_a_step_keeps_the_rhythm() -> None:
-    assert _looks(Cadence("w", 10, None, None), 41, first=17) == [20, 30, 40]
+@BOTH_WAYS
+def test_a_run_that_goes_on_from_a_step_keeps_the_rhythm(fuse_steps: Any, tmp_path: Path) -> None:
+    assert _looks({"every": 10}, tmp_path, 17, fuse_steps) == [10]
+    assert _looks({"every": 10}, tmp_path, 41, fuse_steps) == [20, 30, 40]
 
 
-def test_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     now = [100.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    cadence = Cadence("w", None, None, 2.5)
-    cadence.started()
-    assert cadence.is_by_clock
-    assert cadence.next_look(7) == NEVER
-    assert cadence.seconds_left() == 2.5
-    assert not cadence.is_look(1)
-    now[0] = 102.5
-    assert cadence.is_look(2)
-    cadence.started()
-    assert not cadence.is_look(3)
+
+    class MovesTheClock(v1.train.SessionRunHook):
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            now[0] += 1.0
+
+    seen: list[int] = []
+    watch = lw.Watch("loss", every_secs=2.5, do=lambda step: seen.append(step.global_step))
+    tiny.estimator(tmp_path).train(tiny.data, steps=10, hooks=[watch, MovesTheClock()])
+    assert seen == [4, 7, 10]
 
 
 @pytest.mark.parametrize(

@@ -2,42 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from tests.sight import models
 
 import lightwell as lw
-from lightwell.sight.step import Step
+
+KERNEL, BIAS = "weights/hidden/kernel", "weights/hidden/bias"
+PATHS = ["layers/hidden", KERNEL, BIAS, f"gradients/{BIAS}"]
 
 
-def _step(stopped: list[bool] | None = None) -> Step:
-    values = {"layers/dense": 1, "weights/dense/kernel": 2, "weights/dense/bias": 3, "gradients/weights/dense/bias": 4}
-    stop = (lambda: stopped.append(True)) if stopped is not None else (lambda: None)
-    return Step(values, global_step=7, batch=2, mode="train", stop=stop)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: Any) -> tuple[lw.Estimator, Any, list[str]]:
+    """A model, the step that a watch saw of it before it stopped, and what came of reading it by the wrong names."""
+    seen: list[Any] = []
+    errors: list[str] = []
+
+    def failing(read: Callable[[], Any]) -> None:
+        with pytest.raises(lw.errors.PathError) as caught:
+            read()
+        assert isinstance(caught.value, KeyError)
+        errors.append(str(caught.value))
+
+    def look(step: Any) -> None:
+        seen.append(step)
+        failing(lambda: step["bias"])
+        failing(lambda: step["layers/hidde"])
+        step.stop()
+
+    made = models.estimator(models.everything, tmp_path_factory.mktemp("model"))
+    made.train(models.data, steps=9, hooks=[lw.Watch(*PATHS, at=[2], do=look)])
+    (step,) = seen
+    return made, step, errors
 
 
-def test_it_is_a_mapping() -> None:
-    step = _step()
+def test_it_is_a_mapping_that_knows_where_it_is(shown: Any) -> None:
+    _, step, _ = shown
+    assert list(step) == PATHS
     assert len(step) == 4
-    assert next(iter(step)) == "layers/dense"
-    assert step["layers/dense"] == 1
-    assert (step.global_step, step.batch, step.mode) == (7, 2, "train")
-    assert "weights/dense/kernel" in step
-    assert repr(step).startswith("Step(7, ['layers/dense'")
+    assert step["layers/hidden"].shape[0] == models.BATCH
+    assert (step.global_step, step.batch, step.mode) == (2, 2, "train")
+    assert KERNEL in step
+    assert repr(step).startswith("Step(2, ['layers/hidden'")
 
 
-def test_the_end_of_a_path_is_enough_where_it_is_the_only_one() -> None:
-    assert _step()["kernel"] == 2
-    with pytest.raises(
-        KeyError, match=r"reads no 'bias'; it reads 'weights/dense/bias', 'gradients/weights/dense/bias'"
-    ):
-        _step()["bias"]
+def test_the_end_of_a_path_is_enough_where_it_is_the_only_one(shown: Any) -> None:
+    _, step, errors = shown
+    assert step["kernel"] is step[KERNEL]
+    assert f"reads no 'bias'; it reads {BIAS!r}, 'gradients/{BIAS}'" in errors[0]
 
 
-def test_what_it_does_not_read_is_answered_with_what_it_does() -> None:
-    with pytest.raises(lw.errors.PathError, match="This watch reads no 'layers/dens'; it reads 'layers/dense'"):
-        _step()["layers/dens"]
+def test_what_it_does_not_read_is_answered_with_what_it_does(shown: Any) -> None:
+    assert "This watch reads no 'layers/hidde'; it reads 'layers/hidden'" in shown[2][1]
 
 
-def test_stop() -> None:
-    stopped: list[bool] = []
-    _step(stopped).stop()
-    assert stopped
+def test_stop(shown: Any) -> None:
+    assert shown[0].get_variable_value("global_step") == 2

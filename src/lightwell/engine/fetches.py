@@ -13,6 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.hooks.base import Late
 
 Read = Callable[[Sequence[Any]], Any]
@@ -86,7 +87,7 @@ class Fetches:
             return self._read_parts(who, _v1.ragged.RaggedTensorValue, part.values, part.row_splits)
         if isinstance(part, tf.IndexedSlices):
             parts = [part.values, part.indices, *([] if part.dense_shape is None else [part.dense_shape])]
-            return self._read_parts(who, lambda *read: _v1.IndexedSlicesValue(*read, *[None] * (3 - len(read))), *parts)
+            return self._read_parts(who, _tf.slices_value, *parts)
         if isinstance(part, str) and self._find is not None:
             return self._reader(who, self._find(who, part))
         return self._read_element(part)

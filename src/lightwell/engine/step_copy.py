@@ -45,6 +45,7 @@ class StepCopy:
         self._inputs: dict[str, Any] = {}
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
+        self._within_loops = _within_loops(inside)
         for op in inside:
             self._add_op(op)
 
@@ -155,7 +156,8 @@ class StepCopy:
                 copy.input.append(self._inside(name, int(index or 0)))
             elif name not in self._outside:
                 copy.input.append(f"^{self.name(_STEP + name)}")
-        if not follows_the_loop or op.op_def.is_stateful or has_functions(op):
+        acts = (op.op_def.is_stateful or has_functions(op)) and op.name not in self._within_loops
+        if not follows_the_loop or acts:
             # What comes from outside is there also in the round that only finds that the loop is over: without this,
             # that round would take a batch nobody trains on. And TensorFlow puts the body of a function in the place of
             # its call: what in there needs nothing of the arguments (a random op of fixed size) waits for this too.
@@ -219,6 +221,24 @@ def lasts_between_steps(op: tf.Operation) -> bool:
     if op.type == "Const":
         return op.outputs[0].dtype != tf.resource and op.node_def.ByteSize() > _MOST_BYTES_COPIED
     return all(tensor.dtype == tf.resource for tensor in op.outputs)
+
+
+def _within_loops(ops: Sequence[tf.Operation]) -> frozenset[str]:
+    """Names of the ops inside loops of the step's own that are made of the same primitives. They run when their loop
+    does; an edge from around it to one of them would be none that TensorFlow allows."""
+    users: dict[str, list[tf.Operation]] = {}
+    for op in ops:
+        for source in (*(tensor.op for tensor in op.inputs), *op.control_inputs):
+            users.setdefault(source.name, []).append(op)
+    depths: dict[str, int] = {}
+    left = [(op, 0) for op in ops if op.type in ("Enter", "RefEnter")]
+    while left:
+        op, depth = left.pop()
+        depth += {"Enter": 1, "RefEnter": 1, "Exit": -1, "RefExit": -1}.get(op.type, 0)
+        if depth > depths.get(op.name, 0):
+            depths[op.name] = depth
+            left.extend((user, depth) for user in users.get(op.name, ()))
+    return frozenset(depths)
 
 
 def has_functions(op: tf.Operation) -> bool:

@@ -114,10 +114,12 @@ class HookChain:
         """Whether of the step that moves the count on from `count` only the hooks that see all must be told.
 
         What scheduled hooks said holds until one of them is called, as where steps run in one call; most steps are none
-        of theirs, and need not ask each of them.
+        of theirs, and need not ask each of them. A count that stands still says nothing of the steps that pass.
         """
+        if not self._stride:
+            return False
         first, last = self._quiet
-        if not first <= count < last or self._stride < 1:  # a count that stands still tells nothing
+        if not first <= count < last:
             last = min((hook.next_look(count) for hook in self._scheduled), default=NEVER)
             last -= max(self._stride, 1)
             self._quiet = (count, last)

@@ -1,0 +1,69 @@
+"""Graphs that are done with do not pile up, whenever Python's collector comes by itself."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from tests import tiny
+
+import lightwell as lw
+
+v1 = tf.compat.v1
+
+
+class Model:
+    """A model of some hundred ops that remembers its graphs without holding them, unless told to."""
+
+    def __init__(self, ops: int, hold: bool = False) -> None:
+        self.ops, self.hold = ops, hold
+        self.graphs: list[weakref.ref[Any]] = []
+        self.held: list[Any] = []
+
+    def __call__(self, features: Any, labels: Any, mode: str) -> Any:
+        graph = v1.get_default_graph()
+        self.graphs.append(weakref.ref(graph))
+        self.held += [graph] if self.hold else []
+        for _ in range(self.ops):
+            tf.no_op()
+        return tiny.linear(features, labels, mode, {})
+
+    def build(self, times: int) -> None:
+        est = lw.Estimator(self, "unused")
+        for _ in range(times):
+            est.describe(tiny.once, lw.ModeKeys.PREDICT)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How often the collector was sent; by itself it does not come meanwhile."""
+    collect, calls = gc.collect, []
+
+    def counted(*generation: int) -> int:
+        calls.append(1)
+        return collect(*generation)
+
+    collect()
+    gc.disable()
+    monkeypatch.setattr(gc, "collect", counted)
+    yield calls
+    gc.enable()
+
+
+def test_what_was_dropped_is_freed_once_it_is_worth_it(sent: list[int]) -> None:
+    model = Model(ops=400)
+    model.build(times=24)
+    assert 2 <= len(sent) <= 8
+    assert len([graph for graph in model.graphs if graph() is not None]) <= 8
+
+
+def test_what_is_in_use_does_not_send_the_collector_again_and_again(sent: list[int]) -> None:
+    in_use, small = Model(ops=3000, hold=True), Model(ops=1)
+    in_use.build(times=1)
+    small.build(times=20)
+    assert len(sent) <= 3
+    assert all(graph() is not None for graph in in_use.graphs)

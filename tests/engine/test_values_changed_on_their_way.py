@@ -1,0 +1,57 @@
+"""Features, labels, losses and layers are changed on their way, and the model goes on with what they became."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+from tests import tiny
+from tests.edits import edited, nodes, zeroed
+
+import lightwell as lw
+from lightwell.engine.build import Recipe, build
+
+v1 = tf.compat.v1
+
+
+def test_features_are_changed_before_the_model_sees_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = next(iter(tiny.estimator(tmp_path).predict(tiny.once, taps=["features/x"])))
+    assert plain == {"out": 1.0, "twice": 2.0, "features/x": 1.0}
+    edited(monkeypatch, lambda passing: passing.value + 10.0 if passing.path == "features/x" else passing.value)
+    changed = next(iter(tiny.estimator(tmp_path).predict(tiny.once, taps=["features/x"])))
+    assert changed == {"out": 11.0, "twice": 22.0, "features/x": 11.0}
+
+
+def test_features_that_are_one_tensor_are_changed_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited(monkeypatch, zeroed("features"))
+    made = tiny.estimator(tmp_path, lambda features, mode: lw.EstimatorSpec(mode, {"out": features + 1}))
+    assert [row["out"] for row in made.predict(lambda: tf.data.Dataset.range(3).batch(3))] == [1, 1, 1]
+
+
+def test_labels_are_changed_in_training_and_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited(monkeypatch, zeroed("labels"))
+    made = tiny.estimator(tmp_path)
+    made.train(tiny.data, steps=3)
+    assert made.get_variable_value("w") < 1.0, "towards zero, and not towards the labels' 2"
+    result = made.evaluate(tiny.once)
+    w, b = made.get_variable_value("w"), made.get_variable_value("b")
+    assert result["mae"] == pytest.approx(abs(w * tiny.X + b).mean(), rel=1e-5)
+    assert result["loss"] == pytest.approx(((w * tiny.X + b) ** 2).mean(), rel=1e-5)
+
+
+def test_the_loss_of_an_evaluation_can_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tiny.trained(tmp_path)
+    plain = made.evaluate(tiny.once)
+    edited(monkeypatch, lambda passing: passing.value * 2.0 if passing.path == "loss" else passing.value)
+    changed = tiny.estimator(tmp_path).evaluate(tiny.once)
+    assert changed["loss"] == pytest.approx(2.0 * plain["loss"])
+    assert changed["mae"] == plain["mae"]
+
+
+@pytest.mark.parametrize("mode", [TRAIN, EVAL, PREDICT])
+def test_edits_that_change_nothing_leave_the_graph_as_it_is(mode: str) -> None:
+    recipe = Recipe(tiny.linear, tiny.once, mode, {}, lw.RunConfig())
+    idle = dataclasses.replace(recipe, edits=[lambda passing: passing.value])
+    assert nodes(build(idle)) == nodes(build(recipe))
