@@ -50,7 +50,7 @@ def test_the_loss_of_an_evaluation_can_be_changed(tmp_path: Path, monkeypatch: p
     assert changed["mae"] == plain["mae"]
 
 
-@pytest.mark.parametrize("mode", [TRAIN, EVAL, PREDICT])
+@pytest.mark.parametrize("mode", [lw.ModeKeys.TRAIN, lw.ModeKeys.EVAL, lw.ModeKeys.PREDICT])
 def test_edits_that_change_nothing_leave_the_graph_as_it_is(mode: str) -> None:
     recipe = Recipe(tiny.linear, tiny.once, mode, {}, lw.RunConfig())
     idle = dataclasses.replace(recipe, edits=[lambda passing: passing.value])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests import tiny
-from tests.engine.failing import line_of, lookup, model
+from tests.failures.failing import line_of, lookup, model
 
 v1 = tf.compat.v1
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests import tiny
-from tests.engine import failing
-from tests.engine.failing import line_of, model
+from tests.failures import failing
+from tests.failures.failing import line_of, model
 
 import lightwell as lw
 
