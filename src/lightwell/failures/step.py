@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell.errors import LightwellError
 from lightwell.failures.built import Built
 from lightwell.failures.op import INPUT_FN, FailedOp, Place, failed_op
 from lightwell.keys import ModeKeys
@@ -32,7 +33,7 @@ def explained_step_error(error: tf.errors.OpError, program: Built) -> BaseExcept
     It is of the same class and has the same `error_code`; `op` and `node_def` are those that the user made.
     """
     original: BaseException = error
-    if isinstance(original, (*_SIGNALS, _Told)):
+    if isinstance(original, (*_SIGNALS, _Told, LightwellError)):
         return original
     found = failed_op(error, program.graph)
     return _told(error, found.outer, _lines(found, program))

@@ -15,7 +15,7 @@ SessionRunArgs: Any = tf.compat.v1.train.SessionRunArgs
 SessionRunValues: Any = tf.compat.v1.train.SessionRunValues
 
 NEVER = sys.maxsize
-"""The answer of a `next_look` that needs no step."""
+"""The answer of a `next_look` that needs no step; for users, `ScheduledHook.NEVER`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,23 @@ class ScheduledHook(SessionRunHook):
         keeps_to_context: the hook reads what it needs through its `RunContext` alone, so that it may look on where a
             session that is open already runs a model equal to the one just built.
         stride: how far a step moves the count; other than one where a model counts its global step differently.
+        NEVER: the answer of a `next_look` that needs no step.
+
+    Example:
+        A hook that keeps the loss of every hundredth step::
+
+            class Losses(lw.ScheduledHook):
+                def begin(self):
+                    self.seen = []
+
+                def next_look(self, count):
+                    return (count // 100 + 1) * 100
+
+                def after_run(self, run_context, run_values):
+                    self.seen.append((run_context.count, run_context.loss_value))
     """
+
+    NEVER = NEVER
 
     in_bulk: bool = False
     sees_nan: bool = False
@@ -56,7 +72,7 @@ class ScheduledHook(SessionRunHook):
     stride: int = 1
 
     def next_look(self, count: int) -> int:
-        """The first count after `count` whose step this hook must see; `NEVER` for none."""
+        """The first count after `count` whose step this hook must see; `self.NEVER` for none."""
         return count + 1
 
     def next_look_seconds(self) -> float:
