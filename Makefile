@@ -57,8 +57,9 @@ test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) t
 	.venv-packages/bin/python -m pip install --quiet --disable-pip-version-check --no-deps deepctr tensorflow-gan
 	.venv-packages/bin/python -m pytest -m packages $(ARGS)
 
-# ROWS=mlp,predict takes some rows, ROUNDS=3 fewer rounds, QUICK=1 tiny data to see that everything runs.
-BENCH = $(BIN)/python -m benchmarks $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick)
+# ROWS=mlp,predict takes some rows, ROUNDS=3 fewer rounds, QUICK=1 tiny data to see that everything runs,
+# BEFORE=../other-checkout an earlier Lightwell beside ours.
+BENCH = $(if $(BEFORE),LIGHTWELL_BEFORE='$(abspath $(BEFORE))') $(BIN)/python -m benchmarks $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick)
 
 bench: env  ## measure every performance goal beside the peers (25 min)
 	$(BENCH)

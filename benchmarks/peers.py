@@ -39,10 +39,12 @@ _TORCH = Environment("torch")
 _JAX = Environment("jax", (3, 11))
 
 OURS = "ours"
+BEFORE = "before"
 PEERS = {
     peer.worker: peer
     for peer in (
         Peer(OURS, "Lightwell", _TENSORFLOW),
+        Peer(BEFORE, "Lightwell before", _TENSORFLOW),
         Peer("tf_estimator", "tf.estimator 2.15.1", _TF_ESTIMATOR),
         Peer("keras3", "Keras 3", _TENSORFLOW),
         Peer("lightning_trainer", "Lightning `Trainer`", _TORCH),
@@ -81,4 +83,7 @@ def split(contender: str) -> tuple[Peer, str]:
 
 def title_of(contender: str) -> str:
     """A contender's name in the results."""
-    return _VARIANTS.get(contender) or split(contender)[0].title
+    peer, variant = split(contender)
+    if peer.worker == BEFORE and variant:
+        return f"{_VARIANTS[f'{OURS}/{variant}']}, before"
+    return _VARIANTS.get(contender) or peer.title

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.goals import AtLeast, Flat, Goal, Kind, TakesAtMost, Works
-from benchmarks.peers import OURS
+from benchmarks.peers import BEFORE, OURS
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,16 @@ def chosen(keys: Sequence[str]) -> tuple[Row, ...]:
     for key in keys:
         if not any(_names(key, row) for row in ROWS):
             raise LookupError(f"No row is called {key!r}; there are {', '.join(row.key for row in ROWS)}.")
-    return tuple(row for row in ROWS if not keys or any(_names(key, row) for key in keys))
+    return tuple(_beside_before(row) for row in ROWS if not keys or any(_names(key, row) for key in keys))
+
+
+def _beside_before(row: Row) -> Row:
+    """The row with an earlier Lightwell beside ours, where there is one to compare with."""
+    if "LIGHTWELL_BEFORE" not in os.environ or row.waits_for:
+        return row
+    ours = [contender for contender in row.contenders if contender.partition("/")[0] == OURS]
+    earlier = [contender.replace(OURS, BEFORE, 1) for contender in ours]
+    return replace(row, contenders=(row.ours, *earlier, *row.contenders[1:]))
 
 
 def _names(key: str, row: Row) -> bool:

@@ -13,19 +13,28 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.errors import ModelDirError
 from lightwell.failures.step import explained_end_of_data
-from lightwell.hooks.base import NEVER, ScheduledHook
+from lightwell.hooks.read_metrics import ReadMetrics
+from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 
 
-def evaluation_hooks(
-    program: Program, given: Sequence[Any], steps: int | None, read: Callable[[Any], Any]
-) -> tuple[list[Any], ReadMetrics]:
-    """All hooks of an evaluation, in the order in which `tf.estimator` calls them, and the one that has the result."""
+def evaluation_hooks(program: Program, given: Sequence[Any], steps: int | None, final: ReadMetrics) -> list[Any]:
+    """All hooks of an evaluation, in the order in which `tf.estimator` calls them."""
     counter = [StopAfter(int(steps))] if steps is not None else []
-    values = {} if program.evaluation is None else program.evaluation.values
-    final = ReadMetrics(program, lambda: read(values))
-    return [*given, *counter, *program.spec.evaluation_hooks, final], final
+    return [*given, *counter, *program.spec.evaluation_hooks, final]
+
+
+def read_metrics(run: Runner, program: Program) -> dict[str, Any]:
+    """The values of the metrics, and the global step.
+
+    Raises:
+        OutOfRangeError: a value needs another batch.
+    """
+    try:
+        return run.fetch({} if program.evaluation is None else program.evaluation.values)
+    except tf.errors.OutOfRangeError as error:
+        raise explained_end_of_data(error, program) from None
 
 
 def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str) -> dict[str, Any]:
@@ -66,48 +75,3 @@ def _report(program: Program, result: dict[str, Any], events_dir: str | None, ch
         _for_tensorboard(program, lambda: events.write_metrics(events_dir, result, step, checkpoint))
     if checkpoint:
         logger.info("Saving 'checkpoint_path' summary for global step %d: %s", step, checkpoint)
-
-
-class StopAfter(ScheduledHook):
-    """Stops after so many batches, and logs how far it is."""
-
-    keeps_to_context = True
-
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
-        self._log_every = 1 if steps <= 10 else steps // 10
-
-    def next_look(self, count: int) -> int:
-        """The next line to log, or the last batch."""
-        return max(count + 1, min((count // self._log_every + 1) * self._log_every, self._steps))
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Logs, and stops at the last."""
-        if run_context.count % self._log_every == 0 or run_context.count == self._steps:
-            logger.info("Evaluation [%d/%d]", run_context.count, self._steps)
-        if run_context.count >= self._steps:
-            run_context.request_stop()
-
-
-class ReadMetrics(ScheduledHook):
-    """Reads the metrics once all batches are in; the last hook, so that others' `end` comes first."""
-
-    keeps_to_context = True
-
-    def __init__(self, program: Program, read: Callable[[], dict[str, Any]]) -> None:
-        self._program = program
-        self._read = read
-        self.result: dict[str, Any] = {}
-
-    def next_look(self, count: int) -> int:
-        """No batch."""
-        return NEVER
-
-    def end(self, session: Any) -> None:
-        """Reads: metrics sorted by name, the step last."""
-        try:
-            found = self._read()
-        except tf.errors.OutOfRangeError as error:
-            raise explained_end_of_data(error, self._program) from None
-        step = found.pop(GLOBAL_STEP)
-        self.result = {**{name: found[name] for name in sorted(found)}, GLOBAL_STEP: step}

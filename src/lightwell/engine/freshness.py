@@ -22,7 +22,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.fusible import functions_called, nodes_within
+from lightwell.engine.fusible import functions_called, functions_of, nodes_within
 from lightwell.engine.program import Program
 from lightwell.engine.step_copy import step_ops
 from lightwell.inputs.unpack import Inputs, leaves_of
@@ -106,7 +106,7 @@ def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
     for op in _with_bodies(graph, [*targets, *fetched, *first]):
         if _restarts(op, program.inputs):
             continue
-        if isinstance(op, tf.Operation) and op.type.startswith(_WRITES) and _variable_of(op) in local:
+        if isinstance(op, tf.Operation) and op.type.startswith(_WRITES) and op.inputs[0].op.name in local:
             continue
         return False
     handles = {op.name for op in step_ops([*targets, *fetched])[1] if op.type == "VarHandleOp"}
@@ -138,13 +138,9 @@ def _with_bodies(graph: tf.Graph, targets: Sequence[Any]) -> Iterator[Any]:
     called = {name for op in ops for name in functions_called(op.node_def)}
     yield from ops
     if called:
-        functions = {function.signature.name: function for function in graph.as_graph_def().library.function}
+        functions = functions_of(graph)
         for name in called:
             yield from nodes_within(functions, name)
-
-
-def _variable_of(op: tf.Operation) -> str:
-    return str(op.inputs[0].op.name) if op.inputs else ""
 
 
 def _tensors_in(inputs: Inputs) -> list[Any]:

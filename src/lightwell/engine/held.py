@@ -1,35 +1,23 @@
 """A held session: open once, called often, from many threads; its weights can be renewed under way.
 
-Owns the session of a predictor. A renewal opens a second session and lets the calls that are under way finish on the
-first.
+Owns the sessions of a predictor. A renewal opens another one, and lets the calls that are under way finish on the old.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.calls import Calls
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
-from lightwell.engine.session import SessionPlan, finish_graph, open_session
-from lightwell.engine.sessions import version_of
+from lightwell.engine.session import SessionPlan, finish_graph
+from lightwell.engine.sessions import Opened, version_of
 from lightwell.errors import UsageError
 from lightwell.failures.step import explained_step_error
-
-
-class _Open:
-    """One open session and who is using it."""
-
-    def __init__(self, session: Any, version: Any) -> None:
-        self.session = session
-        self.version = version
-        self.calls = Calls(session)
-        self.users = 0
-        self.retired = False
 
 
 class HeldSession:
@@ -40,62 +28,53 @@ class HeldSession:
         self._plan = plan
         self._lock = threading.Lock()
         self._renewing = threading.Lock()
+        self._users: Counter[Opened] = Counter()  # calls under way
         with program.graph.as_default():
             finish_graph(program)
-        self._current: _Open | None = self._opened()
+        self._current: Opened | None = self._opened()
 
     def run(self, fetches: Fetches, fed: Sequence[Any], values: Sequence[Any]) -> Any:
         """Runs `fetches` with `values` fed to `fed`, the same tensors each time."""
-        used = self._enter()
+        with self._lock:
+            if self._current is None:
+                raise UsageError("This predictor is closed. Open another with est.predictor().")
+            used = self._current
+            self._users[used] += 1
         try:
             return fetches.read(used.calls.run(fetches.elements, fed, values))
         except tf.errors.OpError as error:
             raise explained_step_error(error, self._program) from None
         finally:
-            self._leave(used)
+            self._let_go(used, by=1)
 
     def renew(self) -> bool:
-        """Opens a session with the weights that are newest now, if they are others, and closes the old one once nobody
-        uses it; says whether it did."""
+        """Opens a session with the weights that are newest now, if they are others; says whether it did."""
         with self._renewing:
             if self._current is not None and self._current.version == version_of(self._plan.find_checkpoint()):
                 return False
-            fresh = self._opened()
-            with self._lock:
-                old, self._current = self._current, fresh
-            self._retire(old)
+            self._put(self._opened())
             return True
 
     def close(self) -> None:
         """Closes the session once the calls under way are done; closing again does nothing."""
-        with self._lock:
-            old, self._current = self._current, None
-        self._retire(old)
+        self._put(None)
 
-    def _opened(self) -> _Open:
-        version = version_of(self._plan.find_checkpoint())
+    def _opened(self) -> Opened:
+        opened = Opened(self._program, None)
         with self._program.graph.as_default():
-            return _Open(open_session(self._program, self._plan), version)
+            opened.start(self._plan, self._program.inputs)
+        return opened
 
-    def _enter(self) -> _Open:
+    def _put(self, opened: Opened | None) -> None:
         with self._lock:
-            if self._current is None:
-                raise UsageError("This predictor is closed. Open another with est.predictor().")
-            self._current.users += 1
-            return self._current
+            old, self._current = self._current, opened
+        if old is not None:
+            self._let_go(old)
 
-    def _leave(self, used: _Open) -> None:
+    def _let_go(self, used: Opened, by: int = 0) -> None:
+        """So many calls are done with a session; one that is not the present one is closed with its last."""
         with self._lock:
-            used.users -= 1
-            is_idle = used.retired and not used.users
+            self._users[used] -= by
+            is_idle = used is not self._current and not self._users[used]
         if is_idle:
-            used.session.close()
-
-    def _retire(self, old: _Open | None) -> None:
-        if old is None:
-            return
-        with self._lock:
-            old.retired = True
-            is_idle = not old.users
-        if is_idle:
-            old.session.close()
+            used.close()

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-_NO_LENGTHS = np.zeros(0, np.int64)
-
 
 class Kept:
     """Values of some elements over the steps of a call.
@@ -22,11 +20,10 @@ class Kept:
     def __init__(self, joined: Sequence[Any], lengths: Sequence[Any], steps: int | None = None) -> None:
         had = [len(own) if len(own) else np.shape(values)[0] for values, own in zip(joined, lengths, strict=True)]
         self.steps = int(min([*had, *([] if steps is None else [steps])], default=0))
-        ends = [np.concatenate(([0], np.cumsum(own[: self.steps]))) if len(own) else None for own in lengths]
-        self._ends = ends
+        self._ends = [np.concatenate(([0], np.cumsum(own[: self.steps]))) if len(own) else None for own in lengths]
         self._lengths = [own[: self.steps] for own in lengths]
         self._joined = [
-            values[: (self.steps if end is None else end[-1])] for values, end in zip(joined, ends, strict=True)
+            values[: (self.steps if end is None else end[-1])] for values, end in zip(joined, self._ends, strict=True)
         ]
 
     @property

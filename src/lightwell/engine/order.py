@@ -39,7 +39,8 @@ def settle_order(graph: tf.Graph, targets: Sequence[object]) -> None:
     sources = {name: [source for source in _sources(op) if source in ops] for name, op in ops.items()}
     order = _order(ops, sources, {op.name for variable in shared for op in writes[variable]})
     places = {name: place for place, name in enumerate(order)}
-    bits = {name: 1 << place for name, place in places.items() if ops[name].type in _READS or name in _names(writes)}
+    known = {op.name for variable in shared for op in (*reads[variable], *writes[variable])}
+    bits = {name: 1 << place for name, place in places.items() if name in known}
     above = _above(order, sources, bits)
     for variable in shared:
         for read in reads[variable]:
@@ -58,10 +59,6 @@ def _accesses(ops: Iterable[tf.Operation]) -> tuple[dict[str, list[tf.Operation]
             if tensor.dtype == tf.resource and tensor.op.type == "VarHandleOp" and op.type not in _NEITHER:
                 (reads if op.type in _READS else writes).setdefault(tensor.op.name, []).append(op)
     return reads, writes
-
-
-def _names(accesses: Mapping[str, Sequence[tf.Operation]]) -> set[str]:
-    return {op.name for ops in accesses.values() for op in ops}
 
 
 def _sources(op: tf.Operation) -> list[str]:

@@ -19,9 +19,6 @@ from lightwell.engine.task import Task
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.log import logger
 
-Rows = Callable[[Any, Any, bool], Iterator[Any]]
-"""Makes what to yield of one batch's predictions and tapped values, by example or whole."""
-
 
 def task_of_prediction(program: Program, predict_keys: Sequence[str] | str | None, tapped: Any) -> Task:
     """What to keep of each batch: the predictions asked for and, if there are taps, what they read.
@@ -38,13 +35,13 @@ def task_of_prediction(program: Program, predict_keys: Sequence[str] | str | Non
     )
 
 
-def predict(run: Runner, by_example: bool, rows: Rows | None) -> Iterator[Any]:
+def predict(run: Runner, by_example: bool, rows: Callable[[Any, Any, bool], Iterator[Any]] | None) -> Iterator[Any]:
     """Yields predictions, example by example or batch by batch, in the order of the data.
 
     Args:
         run: a run of a task of prediction.
         by_example: whether to yield examples, rather than batches.
-        rows: makes rows of predictions and tapped values; None where there are no taps.
+        rows: makes what to yield of a batch's predictions and tapped values; None where there are no taps.
     """
     try:
         run.start()

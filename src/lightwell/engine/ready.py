@@ -74,7 +74,8 @@ def make_ready(
     """
     looks = {key: Fetches(program.graph, {key: look}, hooks.find) for key, look in hooks.looks_at().items()}
     in_bulk = {key: look for key, look in looks.items() if hooks.may_be_told_in_bulk(key) and _can_be_recorded(look)}
-    keepable = _elements(program, [part for part in (task.keep, task.may_keep) if part is not None])
+    keep = [part for part in (task.keep, task.may_keep) if part is not None]
+    keepable = Fetches(program.graph, {KEEP: keep}).elements
     targets = _each_once([*task.run, *task.carried, *keepable, *_elements_of(looks)])
     opened, key = prepared.opened, prepared.key
     if opened is None and sessions is not None and not plan.target and hooks.keep_to_context:
@@ -148,10 +149,6 @@ def _can_be_recorded(look: Fetches) -> bool:
 
 def _bulk_elements(in_bulk: Looks, task: Task) -> list[Any]:
     return [*task.carried, *_elements_of(in_bulk)] if in_bulk else []
-
-
-def _elements(program: Program, structure: Any) -> list[Any]:
-    return Fetches(program.graph, {KEEP: structure}).elements
 
 
 def _elements_of(looks: Looks) -> list[Any]:

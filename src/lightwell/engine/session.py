@@ -110,8 +110,8 @@ def _initialise(session: Any, scaffold: Any) -> None:
 
 
 def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> str:
-    saver, is_training = program.spec.scaffold.saver, program.mode == ModeKeys.TRAIN
-    return restore(session, saver, checkpoint, exact=exact, keep_numbering=is_training)
+    saver = program.spec.scaffold.saver
+    return restore(session, saver, checkpoint, exact=exact, keep_numbering=program.mode == ModeKeys.TRAIN)
 
 
 def _initialise_locals(session: Any, program: Program) -> None:

@@ -53,6 +53,7 @@ class Opened:
         session: the `tf.compat.v1.Session`, once it is started.
         calls: runs elements in it.
         restored: the checkpoint that its weights are of; None for initial ones.
+        version: what tells that checkpoint from others.
         files: what the files held that its tables are filled from, as a digest, where the user vouches for the model.
     """
 
@@ -65,7 +66,7 @@ class Opened:
         self.session: Any = None
         self.restored: str | None = None
         self.files = files
-        self._loaded: Any = None
+        self.version: Any = None
 
     def start(self, plan: SessionPlan, inputs: Inputs) -> None:
         """Makes it ready for a run: the weights that are newest, all other state fresh, the input from its beginning.
@@ -86,10 +87,10 @@ class Opened:
             if self.loop is not None:
                 self.session.run(self.loop.prepare)
         else:
-            is_loaded = checkpoint is not None and version == self._loaded
+            is_loaded = checkpoint is not None and version == self.version
             taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
             self.restored = taken or self.restored
-        self._loaded = version
+        self.version = version
         start_inputs(self.session, self.program.inputs)
 
     def _took(self, checkpoint: str) -> None:
@@ -108,17 +109,16 @@ class Opened:
 
 
 class Sessions:
-    """The sessions of one Estimator that wait for the next call."""
+    """The sessions of one Estimator that wait for the next call.
+
+    Attributes:
+        generation: how often all were closed: one taken before must not be kept after.
+    """
 
     def __init__(self) -> None:
         self._idle: OrderedDict[Hashable, Opened] = OrderedDict()
         self._lock = threading.Lock()
-        self._generation = 0
-
-    @property
-    def generation(self) -> int:
-        """How often all were closed: one taken before must not be kept after."""
-        return self._generation
+        self.generation = 0
 
     def take(self, key: Hashable) -> Opened | None:
         """The idle session under `key`; it is the caller's until kept again."""
@@ -134,7 +134,7 @@ class Sessions:
             generation: that of when it was taken; if all have been closed since, this one is closed too.
         """
         with self._lock:
-            if generation != self._generation:
+            if generation != self.generation:
                 surplus = [opened]
             else:
                 surplus = [self._idle.pop(key)] if key in self._idle else []
@@ -148,15 +148,9 @@ class Sessions:
         """Frees all sessions: those that wait now, those in use once they are done."""
         with self._lock:
             idle, self._idle = list(self._idle.values()), OrderedDict()
-            self._generation += 1
+            self.generation += 1
         for opened in idle:
             opened.free()
-
-    def __deepcopy__(self, memo: Any) -> Sessions:
-        return Sessions()  # a copy of an Estimator opens its own
-
-    def __reduce__(self) -> Any:
-        return (Sessions, ())
 
 
 def version_of(checkpoint: str | None) -> Any:

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from lightwell.engine.fetches import Fetches, key_of
 from lightwell.engine.kept import Kept, KeptOfOne
-from lightwell.engine.loop import Loop, Outlet
+from lightwell.engine.loop import Outlet
 from lightwell.engine.ready import Ready
 from lightwell.errors import HookError
 
@@ -86,12 +86,12 @@ class Steps:
             values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
         else:
             values = calls.run(look.elements)  # a loop that is not fed runs one step
-        carried, rest = self._cut(values, len(self._ready.carried))
+        carried, rest = _cut(values, len(self._ready.carried))
         if self._loop is None:
-            kept_values, rest = self._cut(rest, len(self._ready.kept.elements))
+            kept_values, rest = _cut(rest, len(self._ready.kept.elements))
             kept: Kept = KeptOfOne(kept_values)
         else:
-            pairs, rest = self._cut(rest, 2 * len(self._ready.kept.elements))
+            pairs, rest = _cut(rest, 2 * len(self._ready.kept.elements))
             kept = Kept(pairs[::2], pairs[1::2])
         late = calls.run(look.fetches.late) if look.fetches.late else ()
         asked_for = rest[len(self._driving()) + len(self._ready.always) :]
@@ -105,7 +105,9 @@ class Steps:
             until: where to come back, if steps are counted.
             record: whether hooks will be told of each of them.
         """
-        loop, ready, calls = self._needed_loop(), self._ready, self._ready.opened.calls
+        loop, ready, calls = self._loop, self._ready, self._ready.opened.calls
+        if loop is None:
+            raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
         failure = None
         try:
@@ -122,7 +124,7 @@ class Steps:
         return self._ran(values, elements, failure)
 
     def _ran(self, values: Sequence[Any], elements: Sequence[Any], failure: tf.errors.OpError | None) -> Ran:
-        carried, rest = self._cut(values, len(self._ready.carried))
+        carried, rest = _cut(values, len(self._ready.carried))
         joined, lengths, done = rest[:-1:2], rest[1:-1:2], int(rest[-1])
         if not self._ready.run and elements:  # a step is done when all that is kept of it is there
             done = Kept(joined, lengths).steps
@@ -172,14 +174,9 @@ class Steps:
                 )
         return dict(feeds)
 
-    def _needed_loop(self) -> Loop:
-        if self._loop is None:
-            raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
-        return self._loop
 
-    @staticmethod
-    def _cut(values: Sequence[Any], width: int) -> tuple[Sequence[Any], Sequence[Any]]:
-        return values[:width], values[width:]
+def _cut(values: Sequence[Any], width: int) -> tuple[Sequence[Any], Sequence[Any]]:
+    return values[:width], values[width:]
 
 
 def _outlet(outlet: Outlet, carried: Sequence[Any], elements: Sequence[Any]) -> list[Any]:

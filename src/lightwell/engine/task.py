@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightwell.engine.program import Program
-from lightwell.keys import ModeKeys
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,5 @@ def task_of_training(program: Program) -> Task:
 
 def task_of_evaluation(program: Program) -> Task:
     """Batches that go into the metrics."""
-    if program.evaluation is None:
-        raise RuntimeError(f"A program of mode {program.mode!r} was given to an evaluation, not {ModeKeys.EVAL!r}.")
-    return Task((program.evaluation.update,), [program.evaluation.update])
+    update = None if program.evaluation is None else program.evaluation.update
+    return Task((update,), [update])

@@ -18,7 +18,7 @@ from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
-from lightwell.engine.evaluate import evaluation_hooks
+from lightwell.engine.evaluate import evaluation_hooks, read_metrics
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
 from lightwell.engine.predict import predict as run_prediction
 from lightwell.engine.predict import task_of_prediction, warn_if_endless
@@ -31,6 +31,7 @@ from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
+from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.inputs.unpack import Inputs
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_model_fn
@@ -129,11 +130,11 @@ def evaluate(
     tapped = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=WHERE)]
     prepared = _prepared(model, recipe, [*hooks, *tapped], None, lambda program: None)
     program = with_sight(prepared.program, [*hooks, *tapped, *prepared.program.spec.evaluation_hooks], events_dir)
-    everybody, final = evaluation_hooks(program, [*hooks, *tapped], steps, lambda values: run.fetch(values))
+    final = ReadMetrics(lambda: read_metrics(run, program))
     run = Runner(
         program,
         task_of_evaluation(program),
-        everybody,
+        evaluation_hooks(program, [*hooks, *tapped], steps, final),
         plan,
         model.config.fuse_steps,
         sessions=model.sessions,
