@@ -6,7 +6,6 @@ set of elements, and keeps it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +25,6 @@ class Calls:
         self._session = session
         # The elements stand beside their call: the key holds their ids, which must not be given to others.
         self._prepared: dict[Any, tuple[Callable[..., Sequence[Any]], Sequence[Any]]] = {}
-        self._lock = threading.Lock()
 
     def run(self, elements: Sequence[Any], fed: Sequence[Any] = (), values: Sequence[Any] = ()) -> Sequence[Any]:
         """The values of `elements`, in order; None for an operation.
@@ -41,8 +39,7 @@ class Calls:
         if found is None:
             if len(self._prepared) >= _MOST_PREPARED:  # somebody makes up new fetches for each call
                 return self._session.run(list(elements), dict(zip((one.name for one in fed), values, strict=True)))
-            with self._lock:
-                made = self._session.make_callable(list(elements), feed_list=list(fed) or None)
+            made = self._session.make_callable(list(elements), feed_list=list(fed) or None)
             found = self._prepared[key] = (made, list(elements))
         return found[0](*values)
 
