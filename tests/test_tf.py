@@ -58,20 +58,6 @@ class _Losses(v1.train.SessionRunHook):  # type: ignore[misc]
         self.seen.append(float(run_values.results))
 
 
-def test_a_tensorflow_without_prepared_calls_trains_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Any
-) -> None:
-    found = []
-    for name in ("with", "without"):
-        hook = _Losses()
-        est = lw.Estimator(_sum, str(tmp_path / name)).train(lambda: _data().repeat(), hooks=[hook], steps=30)
-        found.append((hook.seen, est.get_variable_value("w").tolist(), est.evaluate(_data)))
-        monkeypatch.delattr(v1.Session.__mro__[1], "_make_callable_from_options", raising=False)
-    assert found[0] == found[1]
-    start = f"WARNING TensorFlow {tf.__version__} has no Session._make_callable_from_options, which Lightwell leans on"
-    assert sum(line.startswith(start) for line in log.lines) == 1
-
-
 def test_an_operation_that_takes_no_more_inputs_is_left_alone(log: Any) -> None:
     _tf.run_after(object(), [object()])
     assert "has no object._add_control_inputs, which Lightwell leans on. The value of a Keras metric" in log.lines[-1]

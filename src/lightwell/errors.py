@@ -116,7 +116,7 @@ class WatchError(LightwellError, RuntimeError):
 
 def reason_of(error: BaseException) -> str:
     """What went wrong, in one sentence of TensorFlow's own, without the stack traces that it wraps around it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() not in ("", "Graph execution error:")]
     at_node = [index for index, line in enumerate(lines) if line.startswith("Node: ")]
     told = lines[at_node[0] + 1 :] if at_node else lines
     return told[0].rstrip(".") if told else type(error).__name__

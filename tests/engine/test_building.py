@@ -170,10 +170,6 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda features, labels: None, r"should return an EstimatorSpec in mode 'train', got NoneType.*return"),
     (lambda features, labels: (1, 2), r"should return an EstimatorSpec .* got tuple \(1, 2\)"),
     (lambda features: None, "does not take labels, but input_fn returns labels. Add an argument `labels`"),
-    (
-        lambda features, labels, mode: tiny.linear(features, labels, EVAL, {}),
-        r"called with mode 'train' and returned a spec for mode 'eval'. Hand its `mode` argument on",
-    ),
 ]
 
 

@@ -68,7 +68,7 @@ TRAININGS: dict[str, tuple[str, dict[str, Any]]] = {
     "queues": (r"the input comes from queue runners\.", {"input_fn": by_queues}),
     "a reference": (r"w \(VariableV2\) is a reference variable\.", {"model_fn": with_reference_variable}),
     "a function apart": (
-        r"\S+ \(\w+\) draws random numbers in a function that is not inlined\.",
+        r"\S+ \(\w+\) draws random numbers in a function that stays one\.",
         {"model_fn": with_noise_apart},
     ),
 }

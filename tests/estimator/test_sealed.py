@@ -52,8 +52,8 @@ def test_several_at_once_are_told_at_once() -> None:
 
 
 def test_a_name_that_lightwell_uses_itself_is_told() -> None:
-    with pytest.raises(UsageError, match=r"Mine defines \['_recipe'\], .*Lightwell's Estimator.*Give them other names"):
-        type("Mine", (lw.Estimator,), {"_recipe": None, "__qualname__": "Mine"})
+    with pytest.raises(UsageError, match=r"Mine defines \['_model'\], .*Lightwell's Estimator.*Give them other names"):
+        type("Mine", (lw.Estimator,), {"_model": None, "__qualname__": "Mine"})
 
 
 def test_what_only_lightwell_has_may_be_hidden() -> None:

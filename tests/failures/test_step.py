@@ -279,3 +279,13 @@ def test_lightwell_errors_from_a_step_are_as_they_were(tmp_path: Path) -> None:
 
     with pytest.raises(KeyError, match="mine"):
         lw.Estimator(model(lambda x: x), str(tmp_path)).train(tiny.data, [Stops()], steps=1)
+
+
+def test_an_assertion_inside_a_branch_is_told_in_its_own_words(tmp_path: Path) -> None:
+    def checked(features: Any, mode: str) -> Any:
+        with tf.control_dependencies([tf.debugging.assert_less(tf.reduce_max(features["x"]), 0.0)]):
+            return lw.EstimatorSpec(mode, predictions={"out": tf.identity(features["x"])})
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"^assertion failed: .*Condition x < y") as caught:
+        list(tiny.estimator(tmp_path, checked).predict(tiny.once))
+    assert "test_step.py" in str(caught.value)

@@ -198,7 +198,9 @@ OPEN: dict[str, _Make] = {
         (config := _with_own(lib)).__delattr__("my_setting"),
         hasattr(config, "my_setting"),
     )[1],
-    "private fields": lambda lib: sorted(name for name in vars(lib.RunConfig()) if name != "_fuse_steps"),
+    "private fields": lambda lib: sorted(
+        name for name in vars(lib.RunConfig()) if name not in ("_fuse_steps", "_pure_model_fn")
+    ),
     "a private field is the setting": lambda lib: (
         (_set(lib.RunConfig(), _save_checkpoints_secs=None, _save_checkpoints_steps=100, _model_dir="m"))
         .replace(tf_random_seed=3)

@@ -53,7 +53,7 @@ def test_two_input_layers_of_columns(outcomes: Outcomes, way: str) -> None:
 
 def test_every_column_is_a_layer(outcomes: Outcomes, way: str) -> None:
     layers = layers_of(outcomes.model_dir("columns", way))
-    columns = ["input_layer", "input_layer/age", "input_layer_1", "input_layer_1/education_indicator"]
+    columns = ["input_layer/age", "input_layer", "input_layer_1/education_indicator", "input_layer_1"]
     assert list(layers) == [*columns, "dense", "dense_1"]
 
 

@@ -257,7 +257,9 @@ class Runner:
             most = 1
         started = time.perf_counter()
         ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
-        self._failure = None if ran.failure is None else explained_step_error(ran.failure, self._program)
+        if ran.failure is not None:
+            self._failure = explained_step_error(ran.failure, self._program)
+            self._failure.__context__ = ran.failure  # at hand for whoever looks deeper
         if not ran.steps and self._failure is not None:
             raise self._failure from None
         self._pace.took(ran.steps, time.perf_counter() - started, ran.kept.bytes)

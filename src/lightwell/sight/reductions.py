@@ -163,7 +163,7 @@ class _Traced:
         self._reduce = reduce
         self._functions: dict[Any, Any] = {}
 
-    def __call__(self, tensor: Any, entry: Any) -> Any:
+    def __call__(self, tensor: Any, entry: Any = None) -> Any:
         x = _numbers(tensor)
         if x.dtype not in self._functions:
             signature = [tf.TensorSpec([None], x.dtype)]
