@@ -262,7 +262,9 @@ class Runner:
             self._failure.__context__ = ran.failure  # at hand for whoever looks deeper
         if not ran.steps and self._failure is not None:
             raise self._failure from None
-        self._pace.took(ran.steps, time.perf_counter() - started, ran.kept.bytes)
+        seconds = time.perf_counter() - started
+        self._pace.took(ran.steps, seconds, ran.kept.bytes)
+        self._now.opened.threads.took(ran.steps, seconds)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)
         self._hooks.passed(ran.steps)

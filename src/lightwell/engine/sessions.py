@@ -19,6 +19,8 @@ from lightwell.engine.calls import Calls
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
+from lightwell.engine.threads import Threads
+from lightwell.inputs.pipeline import may_run_in_calling_thread
 from lightwell.inputs.unpack import Inputs
 
 _MOST_KEPT = 4
@@ -54,6 +56,7 @@ class Opened:
         calls: runs elements in it.
         restored: the checkpoint that its weights are of; None for initial ones.
         version: what tells that checkpoint from others.
+        threads: which threads run the loop's steps.
         files: what the files held that its tables are filled from, as a digest, where the user vouches for the model.
     """
 
@@ -66,6 +69,8 @@ class Opened:
         self.session: Any = None
         self.restored: str | None = None
         self.files = files
+        may_stay = loop is not None and may_run_in_calling_thread(program.graph, program.inputs.initializers)
+        self.threads = Threads(may_stay)
         self.version: Any = None
 
     def start(self, plan: SessionPlan, inputs: Inputs) -> None:

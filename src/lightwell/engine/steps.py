@@ -109,13 +109,14 @@ class Steps:
         if loop is None:
             raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
-        failure = None
+        fetches = [*_outlet(loop.running, ready.carried, elements), loop.running.done]
+        fed, limits = (loop.most, loop.until), (np.int64(most), np.int64(min(until, _FAR)))
+        options, failure = ready.opened.threads.options, None
         try:
-            values = calls.run(
-                [*_outlet(loop.running, ready.carried, elements), loop.running.done],
-                (loop.most, loop.until),
-                (np.int64(most), np.int64(min(until, _FAR))),
-            )
+            if options is None:
+                values = calls.run(fetches, fed, limits)
+            else:
+                values = calls.run_with_options(fetches, dict(zip(fed, limits, strict=True)), options, None)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:

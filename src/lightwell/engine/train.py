@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.config import RunConfig
-from lightwell.engine.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
@@ -24,6 +23,7 @@ from lightwell.hooks.save_checkpoint import SaveCheckpoint
 from lightwell.hooks.save_summaries import SaveSummaries
 from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
 from lightwell.hooks.stop_at_step import StopAtStep
+from lightwell.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.log import logger
 
 

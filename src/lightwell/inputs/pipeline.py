@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 _AHEAD = 2
+_ITERATORS = ("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2")
 _MANY_COLUMNS = 4
 _MANY_PARTS = 1024  # of a batch; with fewer, the function that gathers costs more than it saves
 _SLICES = "TensorSliceDataset"
@@ -62,6 +63,23 @@ def datasets_behind(source: tf.Operation) -> list[tf.Operation]:
         found.append(op)
         waiting += [tensor.op for tensor in op.inputs if tensor.dtype == tf.variant]
     return found
+
+
+def may_run_in_calling_thread(graph: tf.Graph, initializers: Sequence[tf.Operation]) -> bool:
+    """Whether steps that take batches of these iterators may run in the thread that calls.
+
+    A pipeline runs its functions where the step that first asked it for a batch ran: if that was in the calling thread,
+    one by one. So it must have no functions, or a prefetching thread of its own, which the first steps have started.
+    """
+    safe = [op.inputs[1].op.name for op in initializers if op.type == "MakeIterator" and _is_safe(op.inputs[0].op)]
+    return all(op.name in safe for op in graph.get_operations() if op.type in _ITERATORS)
+
+
+def _is_safe(source: tf.Operation) -> bool:
+    while source.type == "OptionsDataset":
+        source = source.inputs[0].op
+    has_functions = any("func" in attribute.type for op in datasets_behind(source) for attribute in op.op_def.attr)
+    return source.type == "PrefetchDataset" or not has_functions
 
 
 def _chain(source: tf.Operation) -> list[tf.Operation]:
