@@ -73,7 +73,8 @@ def test_predictions_and_metrics_are_the_same_tapped_or_not(model_fn: Any, tmp_p
     assert dict(with_taps) == untapped
 
 
-def test_what_is_done_to_a_value_that_was_read_stays_with_the_reader(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fuse_steps", ["auto", False])
+def test_what_is_done_to_a_value_that_was_read_stays_with_the_reader(tmp_path: Path, fuse_steps: Any) -> None:
     def spoil(step: Any) -> None:
         for value in step.values():
             if np.ndim(value):
@@ -85,7 +86,7 @@ def test_what_is_done_to_a_value_that_was_read_stays_with_the_reader(tmp_path: P
     paths = ["features/x", "labels", "layers/*", "weights/*", "slots/*", "gradients/weights/*"]
     weights = []
     for hooks in ([], [lw.Watch(*paths, every=1, do=spoil)]):
-        made = models.estimator(models.mlp, tmp_path / str(len(hooks)))
+        made = models.estimator(models.mlp, tmp_path / str(len(hooks)), fuse_steps=fuse_steps)
         made.train(cached, steps=6, hooks=hooks)
         weights.append({name: made.weights[name] for name in made.weights})
     assert _differences(*weights) == []

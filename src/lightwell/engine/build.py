@@ -12,9 +12,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import litter
 from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
-from lightwell.engine import litter
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
 from lightwell.errors import InputFnError, ModelFnError, reason_of

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+
+from lightwell import _tf
 
 _MOST_PREPARED = 64
 
@@ -43,6 +46,34 @@ class Calls:
             found = self._prepared[key] = (made, list(elements))
         return found[0](*values)
 
+    def run_step(self, elements: Sequence[Any], stays: bool) -> Sequence[Any]:
+        """The same for single steps, with as little around each as can be, in the calling thread if it `stays`."""
+        key = (tuple(map(id, elements)), stays, "step")
+        found = self._prepared.get(key)
+        if found is None:
+            if len(self._prepared) >= _MOST_PREPARED or any(_is_handle(element) for element in elements):
+                return self.run(elements)
+            places = {one.name: None for one in elements if isinstance(one, tf.Tensor)}
+            targets = [one.name for one in elements if isinstance(one, tf.Operation)]
+            call = _tf.prepared_call(self._session, list(places), targets, stays)
+            order = [list(places).index(one.name) if one.name in places else None for one in elements]
+
+            def step() -> Sequence[Any]:
+                values = call()
+                return [None if place is None else _own(values[place]) for place in order]
+
+            found = self._prepared[key] = (step, list(elements))
+        return found[0]()
+
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""
         return self._session.run(list(elements), dict(feeds), options, metadata)
+
+
+def _own(value: Any) -> Any:
+    """A value that a reader may write to: an array may be the session's own memory."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _is_handle(element: Any) -> bool:
+    return isinstance(element, tf.Tensor) and element.dtype in (tf.resource, tf.variant)

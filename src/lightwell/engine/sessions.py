@@ -69,8 +69,7 @@ class Opened:
         self.session: Any = None
         self.restored: str | None = None
         self.files = files
-        may_stay = loop is not None and may_run_in_calling_thread(program.graph, program.inputs.initializers)
-        self.threads = Threads(may_stay)
+        self.threads = Threads(may_run_in_calling_thread(program.graph, program.inputs.initializers))
         self.version: Any = None
 
     def start(self, plan: SessionPlan, inputs: Inputs) -> None:

@@ -9,6 +9,7 @@ or all run as the model built them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from lightwell.errors import HookError
 
 LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _MOST_PREPARED = 64
+_SINGLE_STEPS = 10  # are timed together
 _FAR = 2**62  # a count that no run reaches
 
 
@@ -68,6 +70,7 @@ class Steps:
         self._find = find
         self._looks: dict[Hashable, _Look] = {}
         self._last_look: _Look | None = None
+        self._single: list[float] = []
         self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
 
     @property
@@ -84,8 +87,15 @@ class Steps:
         if feeds or options is not None:
             metadata = tf.compat.v1.RunMetadata()
             values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
-        else:
+        elif self._loop is not None:
             values = calls.run(look.elements)  # a loop that is not fed runs one step
+        else:
+            started = time.perf_counter()
+            values = calls.run_step(look.elements, self._ready.opened.threads.stays)
+            self._single.append(time.perf_counter() - started)
+            if len(self._single) == _SINGLE_STEPS:
+                self._ready.opened.threads.took(_SINGLE_STEPS, sum(self._single))
+                self._single.clear()
         carried, rest = _cut(values, len(self._ready.carried))
         if self._loop is None:
             kept_values, rest = _cut(rest, len(self._ready.kept.elements))

@@ -21,18 +21,21 @@ class Threads:
 
     Args:
         may_stay: whether steps may run in the calling thread at all.
+
+    Attributes:
+        stays: whether the next call shall run there.
     """
 
     def __init__(self, may_stay: bool) -> None:
         self._is_open = may_stay
-        self._stays = False
+        self.stays = False
         self._calls = -2  # the first ones prepare
         self._best = {False: math.inf, True: math.inf}
 
     @property
     def options(self) -> Any:
         """`RunOptions` for the next call, or None."""
-        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self._stays else None
+        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None
 
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took that was made the present way."""
@@ -42,6 +45,6 @@ class Threads:
         self._calls += 1
         if turn < 0 or not is_second:
             return
-        self._best[self._stays] = min(self._best[self._stays], seconds / steps)
+        self._best[self.stays] = min(self._best[self.stays], seconds / steps)
         self._is_open = turn < _TURNS - 1 and self._best[False] < _SMALL
-        self._stays = not self._stays if self._is_open else self._best[True] < self._best[False]
+        self.stays = not self.stays if self._is_open else self._best[True] < self._best[False]
