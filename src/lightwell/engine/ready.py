@@ -41,8 +41,8 @@ class Ready:
         carried: numbers that come with each step.
         kept: the task's `keep`, under the key `KEEP`.
         in_bulk: what has to be kept of every step, beside that, to tell hooks of it later.
-        always: what is fetched with every step, asked for or not: where random numbers depend on what is fetched, a
-            look must not change them.
+        always: where random numbers depend on what is fetched, and how: what is fetched with every step, asked for
+            or not, so that a look does not change them; None elsewhere.
     """
 
     opened: Opened
@@ -51,7 +51,7 @@ class Ready:
     carried: list[Any]
     kept: Fetches
     in_bulk: list[Any]
-    always: list[Any]
+    always: list[Any] | None
 
     @property
     def graph(self) -> tf.Graph:
@@ -89,7 +89,8 @@ def make_ready(
         finish_graph(program)
         files = None if prepared.key is None else digest_of_files(program.graph)
         opened = Opened(program, loop, prepared.seen, files)
-    always = [] if opened.loop is not None or draws_apart(program.graph, targets) is None else _elements_of(looks)
+    is_apart = opened.loop is None and draws_apart(program.graph, targets) is not None
+    always = _elements_of(looks) if is_apart else None
     return _in_session(opened, key, task, hooks, in_bulk, always)
 
 
@@ -126,7 +127,7 @@ def _loop(
 
 
 def _in_session(
-    opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_bulk: Looks, always: Sequence[Any]
+    opened: Opened, key: Hashable, task: Task, hooks: HookChain, in_bulk: Looks, always: Sequence[Any] | None
 ) -> Ready:
     """All that a run will fetch, found in the graph of its session."""
     graph = opened.program.graph
@@ -140,7 +141,9 @@ def _in_session(
         hooks.tell_in_bulk(list(in_bulk))
         known = {element.name for element in kept.elements}
         bulk = [one for one in found(_each_once(_bulk_elements(in_bulk, task))) if one.name not in known]
-    return Ready(opened, key, found(task.run), found(task.carried), kept, bulk, found(always))
+    return Ready(
+        opened, key, found(task.run), found(task.carried), kept, bulk, None if always is None else found(always)
+    )
 
 
 def _can_be_recorded(look: Fetches) -> bool:

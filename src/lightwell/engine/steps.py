@@ -87,7 +87,7 @@ class Steps:
         if feeds or options is not None:
             metadata = tf.compat.v1.RunMetadata()
             values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
-        elif self._loop is not None:
+        elif self._loop is not None or self._ready.always is not None:
             values = calls.run(look.elements)  # a loop that is not fed runs one step
         else:
             started = time.perf_counter()
@@ -104,7 +104,7 @@ class Steps:
             pairs, rest = _cut(rest, 2 * len(self._ready.kept.elements))
             kept = Kept(pairs[::2], pairs[1::2])
         late = calls.run(look.fetches.late) if look.fetches.late else ()
-        asked_for = rest[len(self._driving()) + len(self._ready.always) :]
+        asked_for = rest[len(self._driving()) + len(self._ready.always or ()) :]
         return Ran(1, carried, kept), look.fetches.read(asked_for, late), metadata
 
     def many(self, most: int, until: int, record: bool) -> Ran:
@@ -158,7 +158,7 @@ class Steps:
         if look is None:
             fetches = Fetches(self._ready.graph, asked, self._find)
             of_hooks = [one if self._loop is None else self._loop.of_last_step(one) for one in fetches.elements]
-            look = _Look(fetches, [*self._each_step(), *self._ready.always, *of_hooks])
+            look = _Look(fetches, [*self._each_step(), *(self._ready.always or ()), *of_hooks])
             if len(self._looks) >= _MOST_PREPARED:  # a hook that makes up new fetches each step
                 return look
             self._looks[key] = look
