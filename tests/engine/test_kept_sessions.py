@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import shutil
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -374,3 +375,48 @@ def test_a_failed_call_leaves_no_half_used_session(est: lw.Estimator) -> None:
         with pytest.raises(tf.errors.InvalidArgumentError, match="six"):
             est.evaluate(bad(broken))
         assert est.evaluate(bad(ROWS)) == expected
+
+
+def test_a_vouched_model_with_hooks_or_draws_of_its_own_gets_a_fresh_session(tmp_path: Path) -> None:
+    class Counts(v1.train.SessionRunHook):  # type: ignore[misc]
+        begun = 0
+
+        def begin(self) -> None:
+            Counts.begun += 1
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        scale = v1.get_variable("scale", [], initializer=tf.ones_initializer())
+        out = features["x"] * scale + tf.random.uniform([], seed=3)
+        if mode == lw.ModeKeys.PREDICT:
+            return lw.EstimatorSpec(mode, {"out": out}, prediction_hooks=[Counts()])
+        loss = tf.reduce_mean(tf.square(out - labels))
+        train_op = v1.train.GradientDescentOptimizer(0.001).minimize(loss, v1.train.get_global_step())
+        return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    est = lw.Estimator(model_fn, str(tmp_path), lw.RunConfig(pure_model_fn=True))
+    est.train(pairs_of(ROWS), steps=1)
+    found = [np.array([row["out"] for row in est.predict(rows_of(ROWS))]).tolist() for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    assert Counts.begun == 3
+
+
+def test_a_vouched_model_that_is_gone_from_disk_starts_over_as_in_a_new_process(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        scale = v1.get_variable("scale", [], initializer=v1.random_uniform_initializer(seed=5))
+        out = features["x"] * scale
+        if mode == lw.ModeKeys.PREDICT:
+            return lw.EstimatorSpec(mode, {"out": out})
+        loss = tf.reduce_mean(tf.square(out - labels))
+        train_op = v1.train.GradientDescentOptimizer(0.001).minimize(loss, v1.train.get_global_step())
+        return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    def answer(est: lw.Estimator) -> Any:
+        return np.array([row["out"] for row in est.predict(rows_of(ROWS))]).tolist()
+
+    model_dir = tmp_path / "model"
+    est = lw.Estimator(model_fn, str(model_dir), lw.RunConfig(pure_model_fn=True))
+    est.train(pairs_of(ROWS), steps=1)
+    answer(est)
+    shutil.rmtree(model_dir)
+    new = answer(lw.Estimator(model_fn, str(tmp_path / "other")))
+    assert [answer(est), answer(est)] == [new, new]

@@ -41,7 +41,7 @@ _DATASETS = frozenset(
     for name in "TensorSlice Tensor Range Batch PaddedBatch Repeat Take Skip Shard Zip Concatenate Prefetch Map "
     "ParallelMap MapAndBatch Filter FlatMap Interleave ParallelInterleave TFRecord TextLine FixedLengthRecord "
     "ParseExample Options Model Optimize Window Unbatch Rebatch DenseToSparseBatch GroupByWindow TakeWhile Scan "
-    "AssertCardinality AssertNext FinalizeDataset IgnoreErrors".split()
+    "AssertCardinality AssertNext IgnoreErrors".split()
     for version in ("", "V2", "V3", "V4")
 )
 
@@ -59,7 +59,7 @@ def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None
     if files is None or not all(tf.is_tensor(leaf) for leaf in given):  # of an object the graph says nothing
         return None
     graph_def = graph.as_graph_def()
-    _forget_names(graph_def, {slot.name for slot in inputs.arrays})
+    _forget_names(graph_def, _arrays(inputs))
     digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
     for value in (inputs.features, inputs.labels):
         digest.update(repr(_names_in(value)).encode())
@@ -81,8 +81,8 @@ def digest_of_files(graph: tf.Graph) -> bytes | None:
 
 def input_restarts(graph: tf.Graph, inputs: Inputs) -> bool:
     """Whether the input begins anew, just as at first, once its initialisers are run."""
-    source = list(inputs.initializers)
-    return bool(source) and all(_restarts(op, inputs) for op in _with_bodies(graph, [*source, *_tensors_in(inputs)]))
+    source, arrays = list(inputs.initializers), _arrays(inputs)
+    return bool(source) and all(_restarts(op, arrays) for op in _with_bodies(graph, [*source, *_tensors_in(inputs)]))
 
 
 def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
@@ -103,8 +103,9 @@ def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
     first += [variable.initializer for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)]
     local = {variable.op.name for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)}
     saved = {variable.op.name for variable in graph.get_collection(_Keys.GLOBAL_VARIABLES)}
+    arrays = _arrays(program.inputs)
     for op in _with_bodies(graph, [*targets, *fetched, *first]):
-        if _restarts(op, program.inputs):
+        if _restarts(op, arrays):
             continue
         if isinstance(op, tf.Operation) and op.type.startswith(_WRITES) and op.inputs[0].op.name in local:
             continue
@@ -119,12 +120,15 @@ def _is_plain(scaffold: Any) -> bool:
     return type(scaffold) is tf.compat.v1.train.Scaffold and all(getattr(scaffold, name) is None for name in names)
 
 
-def _restarts(op: Any, inputs: Any) -> bool:
+def _arrays(inputs: Inputs) -> set[str]:
+    """The names of the ops that yield the input's arrays."""
+    return {slot.name for slot in inputs.arrays}
+
+
+def _restarts(op: Any, arrays: set[str]) -> bool:
     """Whether an op, or the node of a function, has no state that a new session would not have too."""
     kind = op.type if isinstance(op, tf.Operation) else op.op
-    if kind in _READ_ONLY or kind in _TABLES or kind in _DATASETS:
-        return True
-    if any(op.name == slot.name for slot in inputs.arrays):
+    if kind in _READ_ONLY or kind in _TABLES or kind in _DATASETS or op.name in arrays:
         return True
     if isinstance(op, tf.Operation):
         return not op.op_def.is_stateful and kind != "ReadFile"  # what it read is part of the session, once folded

@@ -77,7 +77,7 @@ def make_ready(
     keep = [part for part in (task.keep, task.may_keep) if part is not None]
     keepable = Fetches(program.graph, {KEEP: keep}).elements
     targets = _each_once([*task.run, *task.carried, *keepable, *_elements_of(looks)])
-    opened, key = prepared.opened, prepared.key
+    opened, key = prepared.opened, prepared.key if prepared.opened is not None else None
     if opened is None and sessions is not None and not plan.target and hooks.keep_to_context:
         key = _key(program, targets, fuse_steps, plan, vouched=prepared.key)
         opened = None if key is None or prepared.key is not None else sessions.take(key)

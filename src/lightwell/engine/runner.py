@@ -65,8 +65,8 @@ class Runner:
         prepared: Prepared | None = None,
     ) -> None:
         adapted = [scheduled(hook, task.loss) for hook in hooks]
-        self._is_fusible = not HookChain(adapted).unscheduled and fuse_steps not in (False, None)
-        self._hooks = HookChain(adapted if self._is_fusible else hooks, program.find)
+        is_fusible = not HookChain(adapted).unscheduled and fuse_steps not in (False, None)
+        self._hooks = HookChain(adapted if is_fusible else hooks, program.find)
         self._program, self._task, self._plan, self._fuse_steps = program, task, plan, fuse_steps
         self._sessions, self._prepared = sessions, prepared or Prepared(program)
         self._ready: Ready | None = None

@@ -56,7 +56,7 @@ class Opened:
         calls: runs elements in it.
         restored: the checkpoint that its weights are of; None for initial ones.
         version: what tells that checkpoint from others.
-        threads: which threads run the loop's steps.
+        threads: which threads run its steps.
         files: what the files held that its tables are filled from, as a digest, where the user vouches for the model.
     """
 

@@ -140,13 +140,11 @@ class Steps:
         if not self._ready.run and elements:  # a step is done when all that is kept of it is there
             done = Kept(joined, lengths).steps
         own = len(self._ready.kept.elements)
-        kept, recorded = Kept(joined[:own], lengths[:own], done), Kept(joined[own:], lengths[own:], done)
         rows: list[Mapping[str, Any]] = []
         if len(elements) > own:
-            names = [element.name for element in elements]
-            both = Kept(joined, lengths, done)
-            rows = [dict(zip(names, both.of_step(step), strict=True)) for step in range(recorded.steps)]
-        return Ran(done, carried, kept, rows, failure)
+            names, both = [element.name for element in elements], Kept(joined, lengths, done)
+            rows = [dict(zip(names, both.of_step(step), strict=True)) for step in range(both.steps)]
+        return Ran(done, carried, Kept(joined[:own], lengths[:own], done), rows, failure)
 
     def _look_for(self, asked: Mapping[int, Any]) -> _Look:
         """The fetches of a step that hooks ask something of; made once for each set."""

@@ -128,7 +128,7 @@ def evaluate(
     recipe = model.recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None)
     statistics = OverData()
     tapped = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=WHERE)]
-    prepared = _prepared(model, recipe, [*hooks, *tapped], None, lambda program: None)
+    prepared = _prepared(model, recipe, checkpoint is not None, [*hooks, *tapped], None, lambda program: None)
     program = with_sight(prepared.program, [*hooks, *tapped, *prepared.program.spec.evaluation_hooks], events_dir)
     final = ReadMetrics(lambda: read_metrics(run, program))
     run = Runner(
@@ -158,7 +158,11 @@ def predict(
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
     recipe = model.recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None)
-    prepared = _prepared(model, recipe, hooks, taps, lambda program: None if taps is None else RowTaps(program, taps))
+
+    def attach(program: Program) -> RowTaps | None:
+        return None if taps is None else RowTaps(program, taps)
+
+    prepared = _prepared(model, recipe, checkpoint is not None, hooks, taps, attach)
     everybody = [*hooks, *prepared.program.spec.prediction_hooks]
     program = with_sight(prepared.program, everybody, os.path.join(model.model_dir, "predict"))
     row_taps: RowTaps | None = prepared.seen
@@ -196,14 +200,15 @@ def call_alone(
 
 
 def _prepared(
-    model: Model, recipe: Recipe, hooks: Sequence[Any], taps: Any, attach: Callable[[Program], Any]
+    model: Model, recipe: Recipe, is_trained: bool, hooks: Sequence[Any], taps: Any, attach: Callable[[Program], Any]
 ) -> Prepared:
     """A program to run, with taps attached; where the user vouches for `model_fn`, one that was built before."""
     drafted = draft(recipe)
     if recipe.mode == ModeKeys.PREDICT:
         warn_if_endless(drafted)
     key = None
-    is_vouched = model.config.pure_model_fn and not hooks and not recipe.edits
+    # Without a checkpoint, initial weights are drawn anew each time: only a new session is fresh.
+    is_vouched = model.config.pure_model_fn and is_trained and not hooks and not recipe.edits
     if is_vouched and input_restarts(drafted.graph, drafted.inputs):
         key = digest_of(drafted.graph, drafted.inputs, (recipe.mode, key_of(taps)))
         opened = None if key is None else model.sessions.take(key)
