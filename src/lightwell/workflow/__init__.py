@@ -1,0 +1,1 @@
+"""A model over time: training, evaluation and export in turn."""
