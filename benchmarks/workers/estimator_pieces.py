@@ -28,6 +28,7 @@ def register(worker: Worker, api: Api) -> None:
         "predict_batches_256": lambda api, plan: predict_batches(api, plan, 256),
         "predict_rows": predict_rows,
         "predict_loop": predict_loop,
+        "predict_loop_vouched": predict_loop,
         "first_step": lambda api, plan: first_step(api, plan.scaled(data.PREDICT_ROWS, 500)),
         "first_step_3gb": lambda api, plan: first_step(api, plan.scaled(BIG_ROWS, 2_000)),
         "evaluate": evaluate,

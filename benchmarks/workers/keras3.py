@@ -132,6 +132,7 @@ def one_row(plan: Plan) -> Measure:
     return lambda: {"seconds": seconds_per_call(call, plan.seconds)}
 
 
+@worker.piece("predict_loop_vouched", "predict")
 @worker.piece("predict_loop", "predict")
 def predict_loop(plan: Plan) -> Measure:
     """One row by `predict`, again and again."""

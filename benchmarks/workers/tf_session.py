@@ -160,6 +160,29 @@ worker.piece("predict_batches", "run")(functools.partial(predict_batches, data.B
 worker.piece("predict_batches_256", "run")(functools.partial(predict_batches, 256))
 
 
+@worker.piece("predict_loop", "build")
+def build_only(plan: Plan) -> Measure:
+    """The graph of `predict()` of one row with an Estimator, built again and again, and never run."""
+    row = data.digits(1)[0]
+
+    def dense(values: Any, units: int, name: str) -> Any:
+        with tf1.variable_scope(name):
+            kernel = tf1.get_variable("kernel", [values.shape[1], units], initializer=tf1.glorot_uniform_initializer())
+            bias = tf1.get_variable("bias", [units], initializer=tf1.zeros_initializer())
+        return tf.nn.bias_add(tf.matmul(values, kernel), bias)
+
+    def call() -> None:
+        with tf.Graph().as_default():
+            batches = tf1.data.make_initializable_iterator(tf.data.Dataset.from_tensor_slices({"x": row}).batch(32))
+            tf1.train.create_global_step()
+            logits = dense(tf.nn.relu(dense(batches.get_next()["x"], 128, "dense")), data.CLASSES, "dense_1")
+            tf.argmax(logits, axis=1)
+            tf.nn.softmax(logits)
+
+    call()
+    return lambda: {"seconds": seconds_per_call(call, plan.seconds)}
+
+
 @worker.piece("one_row", "run", "callable")
 def one_row(plan: Plan) -> Measure:
     """One row, again and again."""
