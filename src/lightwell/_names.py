@@ -97,10 +97,6 @@ _WRITE_LOSS = (
     "Heads are not written yet: in model_fn, compute the loss with tf.compat.v1.losses, the metrics with "
     "tf.compat.v1.metrics, and return an EstimatorSpec."
 )
-_USE_ESTIMATOR = (
-    "The TPUEstimator family is not written yet: use Estimator with RunConfig; model_fn and input_fn receive "
-    'params["batch_size"] when you put it in params.'
-)
 _TRAIN_THEN_EVALUATE = "It is not written yet: call estimator.train and estimator.evaluate in turn."
 _NO_EXPORT = "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours and save that."
 _NO_TPU_EMBEDDING = (
@@ -206,8 +202,11 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         "numpy_input_fn",
         "pandas_input_fn",
     ),
-    "tpu": _stand_ins(
-        *_absent(_USE_ESTIMATOR, "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")
+    "tpu": (
+        *_in("lightwell.tpu.tpu_config", "InputPipelineConfig", "TPUConfig"),
+        *_in("lightwell.tpu.run_config", "RunConfig"),
+        *_in("lightwell.tpu.tpu_estimator", "TPUEstimator"),
+        *_in("lightwell.tpu.tpu_spec", "TPUEstimatorSpec"),
     ),
     "tpu.experimental": _absent(_NO_TPU_EMBEDDING, "EmbeddingConfigSpec"),
 }

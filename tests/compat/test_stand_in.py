@@ -14,7 +14,7 @@ from lightwell.compat.private import private_page
 from lightwell.compat.stand_in import stand_in
 
 v1, v2 = lightwell.compat.v1.estimator, lightwell.estimator
-STANDING = [("", row) for row in ROWS[""] if row.stand_in] + [("tpu", row) for row in ROWS["tpu"]]
+STANDING = [("", row) for row in ROWS[""] if row.stand_in]
 
 
 def test_packages_that_derive_and_annotate_can_be_imported() -> None:
@@ -38,14 +38,6 @@ def test_packages_that_derive_and_annotate_can_be_imported() -> None:
     assert get_type_hints(train, vars(), {"v1": v1, "v2": v2})["spec"] is v2.EvalSpec
 
 
-def test_an_estimator_may_be_combined_with_one() -> None:
-    class Mine(v2.Estimator, v1.tpu.TPUEstimator):
-        """As adanet does."""
-
-    with pytest.raises(AttributeError, match=r"Mine derives from tf\.estimator\.tpu\.TPUEstimator, which"):
-        Mine(lambda features: None)
-
-
 @pytest.mark.parametrize(("namespace", "row"), STANDING, ids=lambda value: getattr(value, "name", value))
 def test_making_one_says_what_to_use(namespace: str, row: Any) -> None:
     page = v1.tpu if namespace else v2
@@ -62,14 +54,6 @@ def test_making_one_that_derives_says_so() -> None:
 
     with pytest.raises(AttributeError, match=r"Copier derives from tf\.estimator\.Exporter, which does not exist in"):
         Copier("best")
-
-
-def test_what_hangs_on_one_says_what_to_use_too() -> None:
-    config = v1.tpu.InputPipelineConfig
-    with pytest.raises(AttributeError, match=r"InputPipelineConfig\.PER_HOST_V2 does not exist in Lightwell\. The TPU"):
-        _ = config.PER_HOST_V2
-    with pytest.raises(AttributeError, match=r"type object 'InputPipelineConfig' has no attribute '_private'"):
-        _ = config._private
 
 
 def test_there_is_one_of_each_and_it_is_not_listed() -> None:

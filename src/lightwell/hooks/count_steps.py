@@ -1,4 +1,4 @@
-"""Steps per second: a log line and a number for TensorBoard, each so many steps."""
+"""Steps, or examples, per second: a log line and a number for TensorBoard, each so many steps."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from lightwell import events
 from lightwell.hooks.base import ScheduledHook
 from lightwell.log import logger
 
-_TAG = "global_step/sec"
-
 
 class CountSteps(ScheduledHook):
-    """Measures `global_step/sec` every `every_steps` steps."""
+    """Measures a rate every `every_steps` steps.
 
-    def __init__(self, every_steps: int, directory: str) -> None:
+    Args:
+        every_steps: how often.
+        directory: where its events go.
+        tag: what the rate is called.
+        each: how many are counted for a step.
+    """
+
+    def __init__(self, every_steps: int, directory: str, tag: str = "global_step/sec", each: int = 1) -> None:
         self._every = int(every_steps)
         self._directory = directory
+        self._tag = tag
+        self._each = each
         self._step: int | None = None
         self._time = 0.0
 
@@ -39,7 +46,7 @@ class CountSteps(ScheduledHook):
         if self._step is not None and run_context.count_before + 1 < self._step + self._every:
             return
         if self._step is not None and now > self._time:
-            rate = (step - self._step) / (now - self._time)
-            logger.info("%s: %g", _TAG, rate)
-            events.write_scalar(self._directory, _TAG, rate, step)
+            rate = self._each * (step - self._step) / (now - self._time)
+            logger.info("%s: %g", self._tag, rate)
+            events.write_scalar(self._directory, self._tag, rate, step)
         self._step, self._time = step, now

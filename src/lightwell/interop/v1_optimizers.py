@@ -1,8 +1,9 @@
 """Optimizers of `tf.compat.v1.train`, and those that programs derive from them, in a `model_fn`.
 
-The losses and gradients that they are given pass the book of layers. Where a program has loaded Keras 3, they take its
-variables, too (`minimize(loss, var_list=model.trainable_variables)`): a v1 optimizer asks a variable for things that
-only a TensorFlow variable has; it gets the one behind Keras' variable.
+`CrossShardOptimizer` passes gradients on: their sum over the replicas of a TPU is, on one device, the gradient itself.
+The losses and gradients that optimizers are given pass the book of layers. Where a program has loaded Keras 3, they
+take its variables, too (`minimize(loss, var_list=model.trainable_variables)`): a v1 optimizer asks a variable for
+things that only a TensorFlow variable has; it gets the one behind Keras' variable.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 
 _Optimizer = tf.compat.v1.train.Optimizer
+_cross_replica_sum = tf.compat.v1.tpu.cross_replica_sum
 
 
 def v1_optimizers_in_model_fn() -> AbstractContextManager[None]:
@@ -33,9 +35,15 @@ def _replace(patches: Patches) -> None:
     patches.wrap(_Optimizer, "apply_gradients", _taking_keras_pairs)
     pass_losses(patches, _Optimizer, "compute_gradients")
     pass_pairs(patches, _Optimizer, "apply_gradients")
+    patches.put_everywhere([("cross_replica_sum", _cross_replica_sum, _of_one_replica)])
 
 
 _stand_ins = SharedPatches(_replace)
+
+
+def _of_one_replica(x: Any, group_assignment: Any = None, name: str | None = None) -> Any:
+    """What `tf.compat.v1.tpu.cross_replica_sum` is where there is one replica."""
+    return x
 
 
 def _taking_keras_variables(original: Any) -> Any:
