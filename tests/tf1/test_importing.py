@@ -65,8 +65,8 @@ assert load("tensorflow.contrib.slim.nets", ("vgg",)).vgg.vgg_16() == "slim vgg"
 assert load("tensorflow.contrib.slim.python.slim.nets", ("vgg",)).vgg is tf1.contrib.slim.nets.vgg
 assert load("tensorflow.contrib.slim.python.slim.nets.vgg", ("vgg_16",)).vgg_16() == "slim vgg"
 assert load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scope() == "slim scope"
-assert tf1.contrib.layers.layer_norm() == "slim norm"
-assert load("tensorflow.contrib.layers.python.layers.layers", ("layer_norm",)).layer_norm() == "slim norm"
+assert tf1.contrib.layers.instance_norm() == "slim norm"
+assert load("tensorflow.contrib.layers.python.layers.layers", ("instance_norm",)).instance_norm() == "slim norm"
 assert tf1.contrib.framework.nest is tensorflow.nest
 assert "conv2d" in dir(tf1.contrib.slim) and "conv2d" in tf1.contrib.slim.__all__
 gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
@@ -93,8 +93,8 @@ print("fine")
 
 _SLIM = {
     "__init__.py": "def conv2d(): return 'slim conv2d'\ndef arg_scope(): return 'slim scope'\n",
-    "layers/__init__.py": "from tf_slim.layers.layers import layer_norm\n",
-    "layers/layers.py": "def layer_norm(): return 'slim norm'\n",
+    "layers/__init__.py": "from tf_slim.layers.layers import instance_norm\n",
+    "layers/layers.py": "def instance_norm(): return 'slim norm'\n",
     "nets/__init__.py": "",
     "nets/vgg.py": "def vgg_16(): return 'slim vgg'\n",
 }

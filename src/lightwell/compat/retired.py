@@ -145,11 +145,7 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
         "fully_connected": f"{_PLAIN}.dense with activation=tf.nn.relu; {_OTHER_VARIABLES}",
         "l1_regularizer": "!Use tf.keras.regularizers.L1(scale).",
         "l2_regularizer": "!Use tf.keras.regularizers.L2(scale / 2): contrib halved the sum of squares.",
-        "layer_norm": (
-            f"!{_IN_SLIM} Or, where begin_norm_axis is -1, use "
-            "tf.keras.layers.LayerNormalization(epsilon=1e-12, name='LayerNorm'), whose variables are called "
-            "LayerNorm/gamma and LayerNorm/beta too."
-        ),
+        "layer_norm": "lightwell.contrib.layers.layer_norm:layer_norm",
         "max_pool2d": f"{_PLAIN}.max_pooling2d.",
         "multi_class_target": "!In model_fn, compute the loss with tf.compat.v1.losses.",
         "optimize_loss": "!Use an optimizer of tf.compat.v1.train and its minimize().",

@@ -163,7 +163,7 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
         explained = explained_model_fn_error(error, inputs.features, inputs.labels, name)
         if explained is not None:
             raise explained from None
-        if not isinstance(error, TypeError | ValueError | AttributeError):
+        if not isinstance(error, TypeError | ValueError | AttributeError) or "None" not in str(error):
             raise
         if inputs.features is None:
             raise InputFnError(

@@ -1,0 +1,1 @@
+"""The parts of `tf.contrib` that programs use, written anew, with the variables and numbers of TensorFlow 1.15."""
