@@ -31,7 +31,7 @@ def numpy_input_fn(
     (`RunConfig.tf_random_seed` in an Estimator): the same seed, the same order. It is not the order of the original's
     random queue, which hung on its threads, and mixed epochs.
 
-    The arrays are read when the `input_fn` is called. They stay beside the graph, which is small however large they are.
+    The arrays are read when the `input_fn` is called. They stay beside the graph, which is small whatever their size.
 
         input_fn = numpy_input_fn({"age": ages}, labels, batch_size=32, num_epochs=None, shuffle=True)
         estimator.train(input_fn, steps=1000)
