@@ -147,11 +147,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
         *_stand_ins(*_absent(_WRITE_LOSS, *_HEADS)),
         *_CANNED,
-        *_absent(
-            "Use tf.feature_column.make_parse_example_spec and add the label's tf.io.FixedLenFeature.",
-            "classifier_parse_example_spec",
-            "regressor_parse_example_spec",
-        ),
+        *_in("lightwell.feature_columns.parse_specs", "classifier_parse_example_spec", "regressor_parse_example_spec"),
     ),
     "experimental": (
         *_planned(
@@ -196,11 +192,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             )
         ),
     ),
-    "inputs": _planned(
-        "It is not written yet: tf.data.Dataset.from_tensor_slices((features, labels)) with shuffle and batch does it.",
-        "lightwell.inputs",
-        "numpy_input_fn",
-        "pandas_input_fn",
+    "inputs": tuple(
+        Row(name, f"lightwell.inputs.{name}:{name}", faces=("v1",)) for name in ("numpy_input_fn", "pandas_input_fn")
     ),
     "tpu": (
         *_in("lightwell.tpu.tpu_config", "InputPipelineConfig", "TPUConfig"),

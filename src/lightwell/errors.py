@@ -8,6 +8,7 @@
     │   ├── InputFnError                   input_fn, or what it returned
     │   └── PathError (KeyError)           a path that names nothing in this model and mode
     ├── WrongType (TypeError)              an argument of the wrong type
+    │   └── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
     ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
     ├── NotWritten (NotImplementedError)   a part of tf.estimator that Lightwell does not have yet
     ├── HookError (RuntimeError)           a hook asked for something that is not there
@@ -62,6 +63,10 @@ class InputFnError(UsageError):
 
 class WrongType(LightwellError, TypeError):
     """An argument has the wrong type."""
+
+
+class NotAnArray(WrongType, AttributeError):
+    """A list, a number or the like was given where an array or a frame belongs."""
 
 
 class SettingIsFixed(LightwellError, AttributeError):

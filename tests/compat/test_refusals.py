@@ -84,9 +84,9 @@ def test_names_are_given_as_people_write_them() -> None:
             _ = page.BoostedTreesClassifier
         with pytest.raises(AttributeError, match=r"^tf\.estimator\.TrainSpec does not exist in Lightwell"):
             page.TrainSpec(1)
-    with pytest.raises(AttributeError, match=r"^tf\.estimator\.inputs\.pandas_input_fn does not exist in Lightwell"):
-        _ = lw.compat.v1.estimator.inputs.pandas_input_fn
-    with pytest.raises(AttributeError, match=r"^tf\.estimator\.inputs does not exist in Lightwell\. .* tf\.data\."):
+    with pytest.raises(
+        AttributeError, match=r"^tf\.estimator\.inputs does not .* tf\.compat\.v1\.estimator\.inputs\.$"
+    ):
         _ = lw.estimator.inputs
     with pytest.raises(AttributeError, match=r"^tf\.keras\.estimator\.model_to_estimator does not exist"):
         _ = keras_estimator.model_to_estimator

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy
+import pandas
 import pytest
 import tensorflow
 
@@ -17,6 +19,21 @@ def test_what_lives_on_is_the_living_thing() -> None:
     assert tf.contrib.cluster_resolver.TPUClusterResolver is tensorflow.distribute.cluster_resolver.TPUClusterResolver
     assert "BasicLSTMCell" in dir(tf.contrib.rnn)
     assert {"rnn", "layers", "tpu"} <= set(dir(tf.contrib))
+
+
+def test_the_inputs_of_learn_shuffle_by_default() -> None:
+    x = numpy.arange(50)
+    made = [
+        tf.contrib.learn.io.numpy_input_fn({"x": x}, batch_size=50),
+        tf.contrib.learn.io.pandas_input_fn(pandas.DataFrame({"x": x}), batch_size=50),
+        tf.contrib.learn.io.numpy_input_fn({"x": x}, batch_size=50, shuffle=False),
+    ]
+    with tf.Graph().as_default():
+        batches = [input_fn()["x"] for input_fn in made]
+        with tf.Session() as session:
+            *shuffled, in_order = (batch.tolist() for batch in session.run(batches))
+    assert in_order == x.tolist()
+    assert all(rows != in_order and sorted(rows) == in_order for rows in shuffled)
 
 
 def test_a_name_that_is_gone_fails_where_it_is_used() -> None:

@@ -158,6 +158,9 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
     "learn": {
         "ModeKeys": f"{_V1}:ModeKeys",
         "RunConfig": f"{_V1}:RunConfig",
+        "io": "lightwell.compat.learn_io",
+        "numpy_input_fn": "lightwell.compat.learn_io:numpy_input_fn",
+        "pandas_input_fn": "lightwell.compat.learn_io:pandas_input_fn",
         "": "!Use tf.estimator.Estimator with a model_fn.",
     },
     "lite": {"": "!Use tf.lite."},

@@ -207,10 +207,9 @@ def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
 
 
 def _build_inputs(recipe: Recipe, graph: tf.Graph) -> Inputs:
-    with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as arrays:
+    with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as kept:
         result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
-        inputs = unpack_inputs(result, recipe.input_fn, recipe.mode)
-    return dataclasses.replace(inputs, arrays=tuple(arrays))
+        return unpack_inputs(result, recipe.input_fn, recipe.mode, kept)
 
 
 def _prepare_global_step_read(global_step: Any) -> None:

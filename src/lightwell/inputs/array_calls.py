@@ -4,8 +4,8 @@
 copied, optimised and written to disk. While `input_fn` runs, the functions that take arrays are wrapped: each array
 goes into a slot beside the graph (`arrays.py`). Afterwards the functions are put back.
 
-Takes a graph, gives the slots of the arrays that were met. In the graph stay lists and numbers, constants that are
-small, and those inside functions, such as that of `Dataset.map`.
+Takes a graph, gives what was kept of it (`kept.py`). In the graph stay lists and numbers, constants that are small, and
+those inside functions, such as that of `Dataset.map`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import tensorflow as tf
 
 from lightwell._patches import Patches, SharedPatches
 from lightwell.errors import InputFnError
-from lightwell.inputs.arrays import Array, ArraySlot, tensor_of
+from lightwell.inputs.arrays import Array, typed
+from lightwell.inputs.kept import Kept, keeping, kept_here
 
 v1 = tf.compat.v1
 _LARGE_CONSTANT = 1 << 20
@@ -29,24 +30,10 @@ _SLICES = "from_tensor_slices"
 
 
 @contextlib.contextmanager
-def arrays_kept_out(graph: tf.Graph) -> Iterator[list[ArraySlot]]:
-    """Keeps arrays out of `graph` while an `input_fn` builds in it; the list fills in the order of meeting them."""
-    slots: list[ArraySlot] = []
-    _collecting[graph] = slots
-    try:
-        with _stand_ins.applied():
-            yield slots
-    finally:
-        del _collecting[graph]
-
-
-# The graphs that an `input_fn` builds in right now, with the arrays met so far.
-_collecting: dict[tf.Graph, list[ArraySlot]] = {}
-
-
-def _current() -> list[ArraySlot] | None:
-    """The slots to add to; none inside a map function, in another thread's graph, outside of an `input_fn`."""
-    return _collecting.get(v1.get_default_graph())
+def arrays_kept_out(graph: tf.Graph) -> Iterator[Kept]:
+    """Keeps arrays out of `graph` while an `input_fn` builds in it."""
+    with keeping(graph) as kept, _stand_ins.applied():
+        yield kept
 
 
 def _replace(patches: Patches) -> None:
@@ -70,10 +57,10 @@ _stand_ins = SharedPatches(_replace)
 def _of_slots(original: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(original)
     def make(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        slots = _current()
-        if slots is None:
+        kept = kept_here()
+        if kept is None:
             return original(tensors, *args, **kwargs)
-        tensors = _replaced(tensors, slots)
+        tensors = _replaced(tensors, kept)
         try:
             return original(tensors, *args, **kwargs)
         except ValueError as error:
@@ -93,12 +80,12 @@ def _of_a_slot_if_large(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def make(*args: Any, **kwargs: Any) -> Any:
-        slots = _current()
+        kept = kept_here()
         value = args[0] if args else kwargs.get("value")
-        if slots is None or not isinstance(value, np.ndarray) or value.nbytes <= _LARGE_CONSTANT:
+        if kept is None or not isinstance(value, np.ndarray) or value.nbytes <= _LARGE_CONSTANT:
             return original(*args, **kwargs)
         made = _made_of(signature, args, kwargs)
-        return original(*args, **kwargs) if made is None else _added(slots, *made)
+        return original(*args, **kwargs) if made is None else kept.tensor(*made)
 
     return make
 
@@ -109,7 +96,7 @@ def _made_of(signature: inspect.Signature, args: Any, kwargs: Any) -> tuple[Arra
         given = signature.bind(*args, **kwargs).arguments
     except TypeError:
         return None
-    found = _as_array(given["value"])
+    found = typed(given["value"])
     if found is None:
         return None
     array, dtype = found
@@ -127,18 +114,18 @@ def _made_of(signature: inspect.Signature, args: Any, kwargs: Any) -> tuple[Arra
     return array, dtype, given.get("name") or "Const"
 
 
-def _replaced(structure: Any, slots: list[ArraySlot]) -> Any:
+def _replaced(structure: Any, kept: Kept) -> Any:
     """The structure with arrays replaced by tensors; lists and numbers stay as they are, and become constants."""
     if isinstance(structure, Mapping):
-        plain = {key: _replaced(value, slots) for key, value in structure.items()}
+        plain = {key: _replaced(value, kept) for key, value in structure.items()}
         return plain if type(structure) is dict else _same_type(structure, plain)
     if isinstance(structure, tuple):
-        parts = [_replaced(value, slots) for value in structure]
+        parts = [_replaced(value, kept) for value in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
-    found = _as_array(structure)
+    found = typed(structure)
     if found is None or found[0].ndim == 0:
         return structure
-    return _added(slots, *found, "lightwell/array")
+    return kept.tensor(*found, "lightwell/array")
 
 
 def _same_type(original: Mapping[Any, Any], plain: dict[Any, Any]) -> Any:
@@ -147,28 +134,6 @@ def _same_type(original: Mapping[Any, Any], plain: dict[Any, Any]) -> Any:
         return type(original)(plain)  # type: ignore[call-arg]
     except TypeError:
         return plain
-
-
-def _added(slots: list[ArraySlot], array: Array, dtype: tf.DType, name: str) -> Any:
-    tensor, slot = tensor_of(array, dtype, name)
-    slots.append(slot)
-    return tensor
-
-
-def _as_array(value: Any) -> tuple[Array, tf.DType] | None:
-    """An array with the type that TensorFlow has for it; None for what is no array, or is TensorFlow's to refuse."""
-    if hasattr(value, "to_numpy") and not tf.is_tensor(value):  # pandas, polars
-        value = np.asarray(value)
-    if not isinstance(value, np.ndarray):
-        return None
-    array = np.asarray(value)  # without a subclass's own ways
-    if array.dtype == object or array.dtype.kind in "US":
-        are_strings = array.dtype != object or all(isinstance(one, str | bytes) for one in array.flat)
-        return (array, tf.string) if are_strings else None
-    try:
-        return array, tf.as_dtype(array.dtype)
-    except TypeError:
-        return None
 
 
 def _lengths(path: str, structure: Any) -> Iterator[tuple[str, int | None]]:
@@ -194,9 +159,10 @@ def _initializable(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def make(dataset: Any) -> Any:
-        if _current() is None:
+        kept = kept_here()
+        if kept is None:
             return original(dataset)
         v1.get_seed(None)  # as the original does: the random ops that follow are seeded by how often it was asked
-        return v1.data.make_initializable_iterator(dataset)
+        return kept.iterator(dataset)
 
     return make

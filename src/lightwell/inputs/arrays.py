@@ -20,6 +20,8 @@ Array = np.ndarray[Any, Any]
 
 # TensorFlow uses memory as it is where it starts at a multiple of this, and copies it otherwise, at each run of the op.
 _ALIGNMENT = 64
+# NumPy's kinds of text: of fixed length, bytes, of any length.
+_TEXT = "UST"
 
 
 class ArraySlot:
@@ -75,6 +77,31 @@ def tensor_of(array: Array, dtype: tf.DType, name: str) -> tuple[Any, ArraySlot]
     tensor.set_shape(array.shape)
     slot.name = tensor.op.name
     return tensor, slot
+
+
+def lasting_tensor_of(array: Array, dtype: tf.DType) -> Any:
+    """The same in a graph that is not ours, which holds the array as long as it lives; inside a function, too."""
+    own = own_copy(array, dtype)
+    with tf.device("/cpu:0"):
+        tensor = tf.numpy_function(lambda: own, [], dtype)
+    tensor.set_shape(array.shape)
+    return tensor
+
+
+def typed(value: Any) -> tuple[Array, tf.DType] | None:
+    """An array with the type that TensorFlow has for it; None for what is no array, or is TensorFlow's to refuse."""
+    if hasattr(value, "to_numpy") and not tf.is_tensor(value):  # pandas, polars
+        value = np.asarray(value)
+    if not isinstance(value, np.ndarray):
+        return None
+    array = np.asarray(value)  # without a subclass's own ways
+    if array.dtype == object or array.dtype.kind in _TEXT:
+        are_strings = array.dtype != object or all(isinstance(one, str | bytes) for one in array.flat)
+        return (array, tf.string) if are_strings else None
+    try:
+        return array, tf.as_dtype(array.dtype)
+    except TypeError:
+        return None
 
 
 def own_copy(array: Array, dtype: tf.DType) -> Array:

@@ -15,6 +15,7 @@ import tensorflow as tf
 from lightwell.callables import name_of
 from lightwell.errors import InputFnError
 from lightwell.inputs.arrays import ArraySlot
+from lightwell.inputs.kept import Kept, Source
 from lightwell.inputs.pipeline import lighter_initializer
 from lightwell.keys import ModeKeys
 
@@ -31,14 +32,14 @@ class Inputs:
         initializers: ops to run once after variables and tables are initialised.
         arrays: the arrays that `input_fn` made datasets and tensors of, in the order in which they were met. They are
             there as long as this value is; see `ArraySlot`.
-        source: the iterator and the dataset it goes over, where both are ours.
+        sources: the iterators that are ours, each with the dataset it goes over.
     """
 
     features: Any
     labels: Any
     initializers: tuple[tf.Operation, ...] = ()
     arrays: tuple[ArraySlot, ...] = ()
-    source: tuple[Any, tf.data.Dataset] | None = None
+    sources: tuple[Source, ...] = ()
 
     def take_arrays_of(self, other: Inputs) -> None:
         """Goes over the arrays of another call from now on; equal graphs meet their arrays in the same order."""
@@ -53,17 +54,23 @@ class Inputs:
             tf.identity(0)  # TensorFlow lets go of NumPy's memory the next time that it runs an op
 
 
-def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str) -> Inputs:
+def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str, kept: Kept) -> Inputs:
     """Turns `input_fn`'s result into an `Inputs`; must run in the graph that the result belongs to.
+
+    Args:
+        result: what `input_fn` returned.
+        input_fn: the function, for errors.
+        mode: a `ModeKeys` value.
+        kept: what the call made that outlives it, which the `Inputs` takes over.
 
     Raises:
         InputFnError: the result is nothing, or of a form that holds no batch.
     """
     where = f"input_fn {name_of(input_fn)!r} (mode {mode!r})"
-    if isinstance(result, tf.data.Dataset):
-        return _from_dataset(result, where, mode)
-    features, labels = _split(result, where, mode)
-    return Inputs(features, labels)
+    element = _next_element(result, where, kept) if isinstance(result, tf.data.Dataset) else result
+    features, labels = _split(element, where, mode)
+    initializers = tuple(iterator.initializer for iterator, _ in kept.sources)
+    return Inputs(features, labels, initializers, tuple(kept.arrays), tuple(kept.sources))
 
 
 def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = None) -> Inputs:
@@ -83,9 +90,7 @@ def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = 
         for made in by_iterator.values()
         if len(made) == 1 and made[0].name not in seen_to and not any(map(_is_fed, _ops_behind(made)))
     )
-    if inputs.source is None:
-        return replace(inputs, initializers=inputs.initializers + more)
-    own = (lighter_initializer(*inputs.source),)
+    own = tuple(lighter_initializer(iterator, dataset) for iterator, dataset in inputs.sources)
     return replace(inputs, initializers=own + more)
 
 
@@ -103,7 +108,7 @@ def leaves_of(structure: Any) -> Iterator[Any]:
         yield from leaves_of(part)
 
 
-def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
+def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> Any:
     spec = dataset.element_spec
     if isinstance(spec, tuple | list) and len(spec) != 2:
         raise InputFnError(
@@ -111,7 +116,7 @@ def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
             f"(features, labels), got {spec!r}. Map it to pairs, for example with features in a dict."
         )
     try:
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+        return kept.iterator(dataset).get_next()
     except ValueError as error:
         if "graph" not in str(error):
             raise
@@ -119,8 +124,6 @@ def _from_dataset(dataset: tf.data.Dataset, where: str, mode: str) -> Inputs:
             f"{where} returned a dataset that was made outside input_fn ({dataset!r}). Make the dataset, with all that "
             "it is made from, inside input_fn, which is called in the graph of the model."
         ) from error
-    features, labels = _split(iterator.get_next(), where, mode)
-    return Inputs(features, labels, (iterator.initializer,), source=(iterator, dataset))
 
 
 def _split(element: Any, where: str, mode: str) -> tuple[Any, Any]:
