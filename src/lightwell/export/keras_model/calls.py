@@ -45,6 +45,7 @@ class Calls:
         self._weights = weights
         self._unlike = unlike
         self._layers: dict[Any, Any] = {}
+        self._with_names: set[int] = set()
         self._kept: list[Any] = []  # so that an id stays an object's own
 
     def is_converted(self, call: LayerCall) -> bool:
@@ -61,7 +62,7 @@ class Calls:
         Raises:
             Unlike: Keras' layer cannot be called so, or is another than it was.
         """
-        layer = self._layer(call)
+        layer = self._named(call)
         given = call.given
         args, kwargs = tf.nest.map_structure(lambda leaf: symbolic(leaf) if tf.is_tensor(leaf) else leaf, given)
         args, kwargs = _with_training(call, list(args), dict(kwargs))
@@ -85,6 +86,14 @@ class Calls:
             self._layers[key] = self._made(call)
         return self._layers[key]
 
+    def _named(self, call: LayerCall) -> Any:
+        """The Keras layer for a call's layer; it gets its name at the first call, so that numbers follow the model."""
+        layer = self._layer(call)
+        if id(layer) not in self._with_names:
+            self._with_names.add(id(layer))
+            layer.name = self._names.unique(call.name)
+        return layer
+
     def _key(self, call: LayerCall) -> Any:
         """What two calls have in common that become calls of one layer: functional layers share variables by name."""
         if isinstance(call.layer, Layer) and call.variables:
@@ -93,18 +102,13 @@ class Calls:
 
     def _made(self, call: LayerCall) -> Any:
         if isinstance(call.layer, Layer):
-            made = keras_layer_for(call)
-        elif isinstance(call.layer, keras.layers.Layer) and not _is_ours(call.layer):
+            return keras_layer_for(call)
+        if isinstance(call.layer, keras.layers.Layer) and not _is_ours(call.layer):
             try:
-                made = copy_of(call.layer)
+                return copy_of(call.layer)
             except Exception as error:
                 self._unlike[call.name] = f"making it from its get_config() raised {_told(error)}"
-                return None
-        else:
-            return None
-        if made is not None:
-            made.name = self._names.unique(call.name)
-        return made
+        return None
 
 
 def _training(call: LayerCall) -> bool | None:

@@ -8,6 +8,7 @@ neither for runs as what it is (`own_layers.py`), or is refused (`refusal.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import keras
@@ -21,18 +22,54 @@ from lightwell.export.keras_model.ops import Ops
 from lightwell.export.keras_model.refusal import check_route
 from lightwell.export.keras_model.route import Route, outputs_of, route_of
 from lightwell.export.keras_model.weights import Weights
+from lightwell.log import logger
 
 Read = Callable[[Any], Any]
 """Gives the values of a structure of tensors and variables, as a session of the program holds them."""
 
 
-def keras_model(program: Program, feeds: Any, read: Read, name: str) -> Any:
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a Keras model is made from.
+
+    Attributes:
+        program: a prediction program.
+        feeds: its features: placeholders, in the structure of the model's input.
+        tables: its lookup tables (`tables.py`).
+        read: reads values.
+    """
+
+    program: Program
+    feeds: Any
+    tables: Mapping[str, Any]
+    read: Read
+
+
+def check_keras() -> None:
+    """Refuses a process in which no Keras model can be made.
+
+    Raises:
+        UsageError: Keras computes with something else than TensorFlow, or eager execution is off.
+    """
+    if keras.config.backend() != "tensorflow":
+        raise UsageError(
+            f"to_keras: Keras must compute with TensorFlow, but its backend is {keras.config.backend()!r}. Set "
+            "KERAS_BACKEND=tensorflow before Keras is imported; the saved model opens with any backend."
+        )
+    with tf.init_scope():
+        if not tf.executing_eagerly():
+            raise UsageError(
+                "to_keras: Keras 3 needs eager execution, which this program has switched off "
+                "(tf.compat.v1.disable_eager_execution, disable_v2_behavior). Convert the model in another program: "
+                "make the Estimator there, with the same model_fn and model_dir."
+            )
+
+
+def keras_model(source: Source, name: str) -> Any:
     """A Keras model that computes the program's predictions from its features.
 
     Args:
-        program: a prediction program.
-        feeds: its features: placeholders, in the structure of the model's input.
-        read: reads values.
+        source: the program, and what is read from a session of it.
         name: the model's name.
 
     Raises:
@@ -42,35 +79,46 @@ def keras_model(program: Program, feeds: Any, read: Read, name: str) -> Any:
     unlike: dict[str, str] = {}
     while True:  # a layer that turns out to be another in Keras is looked through in the next round
         try:
-            return _Conversion(program, feeds, read, unlike).model(name)
+            model = _Conversion(source, unlike).model(name)
         except Unlike as found:
             unlike[found.call.name] = found.reason
+        else:
+            break
+    for layer, reason in unlike.items():
+        logger.info("to_keras: layer %r is converted op by op, as %s.", layer, reason)
+    return model
 
 
 class _Conversion:
     """One round: all Keras tensors so far, by the tensor of the program that each stands for."""
 
-    def __init__(self, program: Program, feeds: Any, read: Read, unlike: dict[str, str]) -> None:
-        self._program = program
-        self._feeds = feeds
-        self._read = read
+    def __init__(self, source: Source, unlike: dict[str, str]) -> None:
+        self._source = source
         self._unlike = unlike
         self._names = Names()
         self._weights = Weights()
         self._calls = Calls(self._names, self._weights, unlike)
 
     def model(self, name: str) -> Any:
-        predictions = _checked_predictions(self._program.spec.predictions)
+        predictions = _checked_predictions(self._source.program.spec.predictions)
         wanted = tf.nest.flatten(predictions)
-        inputs = _inputs(self._feeds, self._names)
-        feeds, symbols = tf.nest.flatten(self._feeds), tf.nest.flatten(inputs)
-        route = route_of(self._program, wanted, feeds, self._calls.is_converted)
+        inputs = _inputs(self._source.feeds, self._names)
+        feeds, symbols = tf.nest.flatten(self._source.feeds), tf.nest.flatten(inputs)
+        route = route_of(self._source.program, wanted, feeds, self._calls.is_converted)
         check_route(route, self._unlike)
         values = {feed.name: symbol for feed, symbol in zip(feeds, symbols, strict=True)}
-        ops = Ops(values, symbols[0], self._read, self._names, self._weights, route.variables)
+        ops = Ops(
+            values,
+            symbols[0],
+            self._source.read,
+            self._names,
+            self._weights,
+            variables=route.variables,
+            tables=self._source.tables,
+        )
         self._convert(route, ops)
         outputs = self._outputs(predictions, ops)
-        self._weights.set_all(self._read)
+        self._weights.set_all(self._source.read)
         return keras.Model(inputs, outputs, name=self._names.unique(name))
 
     def _convert(self, route: Route, ops: Ops) -> None:

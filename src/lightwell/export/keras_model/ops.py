@@ -15,8 +15,9 @@ import tensorflow as tf
 
 from lightwell.export.keras_model.names import Names
 from lightwell.export.keras_model.op_table import row_of
-from lightwell.export.keras_model.own_layers import TensorFlowOp, Value, argument_names, as_constant, encoded
+from lightwell.export.keras_model.own_layers import Lookup, TensorFlowOp, Value, argument_names, as_constant, encoded
 from lightwell.export.keras_model.route import VARIABLE_HANDLES, VARIABLE_VALUES
+from lightwell.export.keras_model.tables import LOOKUPS, TABLES
 from lightwell.export.keras_model.weights import Weights
 
 _PASSED_ON = frozenset({"Identity", "Snapshot", "PreventGradient", "CheckNumerics"})
@@ -33,6 +34,7 @@ class Ops:
         read: reads values from a session.
         names, weights: of the model.
         variables: the name of the op that stands for a variable, to the variable.
+        tables: the name of the op that stands for a table, to tensors with its keys and values.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Ops:
         names: Names,
         weights: Weights,
         variables: Mapping[str, Any],
+        tables: Mapping[str, Any],
     ) -> None:
         self.values = values
         self._anchor = anchor
@@ -50,6 +53,7 @@ class Ops:
         self._names = names
         self._weights = weights
         self._variables = variables
+        self._tables = tables
         self._held: dict[str, Any] = {}
         for value in values.values():
             names.keep(value)
@@ -65,7 +69,7 @@ class Ops:
 
     def convert(self, op: tf.Operation) -> None:
         """Adds the outputs of an op whose inputs are there."""
-        if op.type in VARIABLE_HANDLES:
+        if op.type in VARIABLE_HANDLES | TABLES:
             return
         if op.type in _PASSED_ON:
             made = [self._value(op.inputs[0])]
@@ -74,6 +78,8 @@ class Ops:
         elif op.type == "ReadVariableOp":
             made = [self._variable(op.inputs[0].op)]
         elif op.type == "ResourceGather":
+            made = self._rows(op)
+        elif op.type in LOOKUPS:
             made = self._looked_up(op)
         else:
             made = self._by_table(op) or self._as_it_is(op, [self._value(tensor) for tensor in op.inputs])
@@ -136,6 +142,13 @@ class Ops:
         return self._held[op.name]
 
     def _looked_up(self, op: tf.Operation) -> list[Any]:
+        keys, values = self._read(self._tables[op.inputs[0].op.name])
+        entries = (as_constant(array) for array in (keys, values, self._value(op.inputs[2])))
+        made = Lookup(*entries, name=self._names.unique(op.name))(self.symbolic(op.inputs[1]))
+        self._names.keep(made)
+        return [made]
+
+    def _rows(self, op: tf.Operation) -> list[Any]:
         """Rows of a variable, by their numbers."""
         name = op.inputs[0].op.name
         variable = self._variables[name]

@@ -1,6 +1,6 @@
-"""Two Keras layers for what Keras has no layer for: a value that comes from no input, and an op of TensorFlow's.
+"""Keras layers for what Keras has none for: a value that comes from no input, a lookup table, an op of TensorFlow's.
 
-Both are saved and loaded with the model. Whoever loads such a model elsewhere has Keras know them first, with
+They are saved and loaded with the model. Whoever loads such a model elsewhere has Keras know them first, with
 `keras.saving.load_model(path, custom_objects=lightwell.keras_objects)`; a model without them needs nothing but Keras.
 """
 
@@ -39,6 +39,33 @@ class Value(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "shape": list(self.value_shape), "value_dtype": self.value_dtype}
+
+
+@keras.saving.register_keras_serializable("lightwell")
+class Lookup(keras.layers.Layer):
+    """A table from keys to values, called on keys.
+
+    Args:
+        keys, values: constants (`as_constant`) of one axis.
+        default: a constant without axes, the value of all other keys.
+    """
+
+    def __init__(
+        self, keys: Mapping[str, Any], values: Mapping[str, Any], default: Mapping[str, Any], **kwargs: Any
+    ) -> None:
+        super().__init__(autocast=False, trainable=False, **kwargs)
+        self.keys, self.values, self.default = dict(keys), dict(values), dict(default)
+        self.supports_jit = False
+        with tf.init_scope():
+            entries = tf.lookup.KeyValueTensorInitializer(from_constant(keys), from_constant(values))
+            self.table = tf.lookup.StaticHashTable(entries, from_constant(default))
+
+    def call(self, inputs: Any) -> Any:
+        return self.table.lookup(inputs)
+
+    def get_config(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("keys", "values", "default")}
+        return {name: value for name, value in super().get_config().items() if name != "trainable"} | own
 
 
 @keras.saving.register_keras_serializable("lightwell")
@@ -86,12 +113,11 @@ class TensorFlowOp(keras.layers.Layer):
         if isinstance(argument, Mapping) and "input" in argument:
             return inputs[argument["input"]]
         if isinstance(argument, Mapping) and "constant" in argument:
-            constant = self.constants[argument["constant"]]
-            return tf.constant(constant["value"], constant["dtype"], constant["shape"])
+            return from_constant(self.constants[argument["constant"]])
         return decoded(argument)
 
 
-KERAS_OBJECTS = {"lightwell>Value": Value, "lightwell>TensorFlowOp": TensorFlowOp}
+KERAS_OBJECTS = {f"lightwell>{kind.__name__}": kind for kind in (Value, Lookup, TensorFlowOp)}
 
 
 def argument_names(op: tf.Operation) -> dict[str, str] | None:
@@ -115,6 +141,12 @@ def as_constant(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     dtype = tf.as_dtype(array.dtype).name if array.dtype != object else "string"
     flat = [item.decode("latin-1") if isinstance(item, bytes) else item for item in array.ravel().tolist()]
     return {"value": flat, "dtype": dtype, "shape": list(array.shape)}
+
+
+def from_constant(constant: Mapping[str, Any]) -> Any:
+    """The tensor that `as_constant` made the form of."""
+    flat = [item.encode("latin-1") if isinstance(item, str) else item for item in constant["value"]]
+    return tf.constant(flat, constant["dtype"], constant["shape"])
 
 
 def encoded(value: Any) -> Any:

@@ -9,6 +9,7 @@ import tensorflow as tf
 from lightwell.errors import UsageError
 from lightwell.export.keras_model.own_layers import argument_names, encoded
 from lightwell.export.keras_model.route import READS, VARIABLE_HANDLES, VARIABLE_VALUES, Route
+from lightwell.export.keras_model.tables import LOOKUPS, TABLES
 from lightwell.failures.op import Place, place_of
 
 _MOST_SHOWN = 12
@@ -63,12 +64,14 @@ def _reason(op: tf.Operation, route: Route) -> str | None:
         return None
     if op.type in READS and op.inputs[0].op.name in route.variables:
         return None
+    if op.type in TABLES or (op.type in LOOKUPS and _is_static_lookup(op, route)):
+        return None
     if op.type.startswith("Placeholder"):
         return "is fed from elsewhere than the features"
     if op.type in _FLOW or _runs_functions(op):
         return _RUNS_OTHERS
-    if "Table" in op.type or "LookupTable" in op.type:
-        return "looks up a table; keras.layers.StringLookup and IntegerLookup do that in Keras"
+    if "Table" in op.type:
+        return "works on a table that may change; keras.layers.StringLookup and IntegerLookup hold tables in Keras"
     if any(word in op.type for word in _RANDOM) and op.op_def.is_stateful:
         return "draws random numbers"
     if op.op_def.is_stateful:
@@ -76,6 +79,10 @@ def _reason(op: tf.Operation, route: Route) -> str | None:
     if any(tensor.dtype.base_dtype in _OF_RESOURCES for tensor in [*op.inputs, *op.outputs]):
         return "works on a value that only TensorFlow has"
     return None if _is_callable(op) else "cannot be called outside of its graph"
+
+
+def _is_static_lookup(op: tf.Operation, route: Route) -> bool:
+    return op.inputs[0].op.type in TABLES and op.inputs[2].op.name in route.fixed
 
 
 def _runs_functions(op: tf.Operation) -> bool:
