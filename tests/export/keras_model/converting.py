@@ -55,7 +55,8 @@ def trained(net: Net, features: Any, model_dir: Path, steps: int = 3) -> lw.Esti
 
 
 def difference(model: Any, made: lw.Estimator, features: Any) -> float:
-    """The largest difference between a Keras model and `predict`, over all rows and predictions."""
+    """The largest difference between a Keras model and `predict`, over all rows and predictions; relative where values
+    are above 1."""
     outputs = model(tf.nest.map_structure(tf.constant, features))
     rows = list(made.predict(once(features)))
     if not isinstance(rows[0], dict):
@@ -67,7 +68,7 @@ def difference(model: Any, made: lw.Estimator, features: Any) -> float:
         assert got.shape == expected.shape
         assert got.dtype.kind == expected.dtype.kind or got.dtype == object
         if got.dtype.kind == "f":
-            worst = max(worst, float(np.abs(got - expected).max()))
+            worst = max(worst, float((np.abs(got - expected) / np.maximum(1, np.abs(expected))).max()))
         else:
             assert np.array_equal(got, expected)
     return worst

@@ -74,7 +74,7 @@ def keras_model(source: Source, name: str) -> Any:
 
     Raises:
         NoKerasModel: ops stand in the way.
-        UsageError: the features or the predictions have no form in Keras.
+        UsageError: the features have no form in Keras.
     """
     unlike: dict[str, str] = {}
     while True:  # a layer that turns out to be another in Keras is looked through in the next round
@@ -100,7 +100,7 @@ class _Conversion:
         self._calls = Calls(self._names, self._weights, unlike)
 
     def model(self, name: str) -> Any:
-        predictions = _checked_predictions(self._source.program.spec.predictions)
+        predictions = self._source.program.spec.predictions
         wanted = tf.nest.flatten(predictions)
         inputs = _inputs(self._source.feeds, self._names)
         feeds, symbols = tf.nest.flatten(self._source.feeds), tf.nest.flatten(inputs)
@@ -147,16 +147,6 @@ class _Conversion:
 def _policy(tensor: tf.Tensor) -> str | None:
     """The dtype for a layer that passes the tensor on: Keras casts floats that are of another."""
     return tensor.dtype.name if tensor.dtype.is_floating else None
-
-
-def _checked_predictions(predictions: Any) -> Any:
-    for tensor in tf.nest.flatten(predictions):
-        if not isinstance(tensor, tf.Tensor):
-            raise UsageError(
-                f"to_keras: predictions must be dense tensors, got {type(tensor).__name__}. Convert it in model_fn: "
-                "tf.sparse.to_dense(...), ragged.to_tensor()."
-            )
-    return predictions
 
 
 def _inputs(feeds: Any, names: Names, name: str = "") -> Any:

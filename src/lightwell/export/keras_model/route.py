@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.program import Program
+from lightwell.export.keras_model.tables import is_size_of_table
 from lightwell.layers.record import LayerCall
 
 _v1 = tf.compat.v1
@@ -86,7 +87,7 @@ def _fixed(in_order: Iterable[tf.Operation], calls: Mapping[str, LayerCall]) -> 
     fixed: set[str] = set()
     for op in in_order:
         is_plain = op.name not in calls and not op.op_def.is_stateful and not op.type.startswith("Placeholder")
-        if is_plain and all(tensor.op.name in fixed for tensor in op.inputs):
+        if (is_plain and all(tensor.op.name in fixed for tensor in op.inputs)) or is_size_of_table(op):
             fixed.add(op.name)
     return frozenset(fixed)
 

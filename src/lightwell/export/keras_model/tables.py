@@ -20,3 +20,8 @@ def readable_tables(graph: tf.Graph) -> dict[str, Any]:
             )
             found[op.name] = (keys, values)
     return found
+
+
+def is_size_of_table(op: tf.Operation) -> bool:
+    """Whether the op tells how many keys a table has that never changes."""
+    return op.type == "LookupTableSizeV2" and op.inputs[0].op.type in TABLES
