@@ -43,6 +43,7 @@ _OWN_NAMES = {
     "feature_columns": "lightwell.feature_columns",
     "histogram": "lightwell.sight.reductions:histogram",
     "install": "lightwell.compat.install:install",
+    "keras_objects": "lightwell.export.keras_model.own_layers:KERAS_OBJECTS",
     "layers": "lightwell.layers",
     "minimize": "lightwell.optimizers:minimize",
     "rnn_cell": "lightwell.rnn_cell",

@@ -7,11 +7,14 @@ imports it with the first verb that is used.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lightwell.callables import name_of
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
@@ -19,7 +22,9 @@ from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
 from lightwell.engine.evaluate import evaluation_hooks, read_metrics
+from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
+from lightwell.engine.held import HeldSession
 from lightwell.engine.predict import predict as run_prediction
 from lightwell.engine.predict import task_of_prediction, warn_if_endless
 from lightwell.engine.program import Program
@@ -178,14 +183,38 @@ def describe(model: Model, input_fn: Any, mode: str) -> Description:
 
 def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     """A handle that holds a session open."""
-    if inputs is None:
-        inputs = specs_from_description(read_description(model.model_dir))
-    source = FedInputs(inputs, model.params, model.config)
+    source = _fed_inputs(model, inputs, "predictor")
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
     newest = (lambda: checkpoint) if checkpoint_path is not None else model.newest
     plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
     return Predictor(program, source.feeds, plan)
+
+
+def to_keras(model: Model, inputs: Any, checkpoint_path: Any) -> Any:
+    """A Keras model with the weights of a checkpoint; where `inputs` is an `input_fn`, compared with `predict`."""
+    from lightwell.export.keras_model.check import check_model, feature_paths
+    from lightwell.export.keras_model.convert import Source, check_keras, keras_model
+    from lightwell.export.keras_model.marks import marked
+    from lightwell.export.keras_model.tables import readable_tables
+
+    check_keras()
+    source = _fed_inputs(model, inputs, "to_keras")
+    checkpoint = model.checkpoint_for(checkpoint_path, "convert it to Keras")
+    recipe = model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None)
+    program = build(dataclasses.replace(recipe, edits=(marked,)))
+    tables = readable_tables(program.graph)
+    plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
+    with contextlib.closing(HeldSession(program, plan)) as held:
+
+        def read(asked: Any) -> Any:
+            return held.run(Fetches(program.graph, {"asked": asked}), (), ())["asked"]
+
+        made = keras_model(Source(program, source.feeds, tables, read), name_of(model.model_fn))
+    if callable(inputs) and not source.is_received and checkpoint is not None:
+        batches = predict(model, inputs, None, (), checkpoint, False, taps=feature_paths(made.input))
+        check_model(made, next(batches, None))
+    return made
 
 
 def call_alone(
@@ -197,6 +226,13 @@ def call_alone(
         return call_model_fn(recipe, inputs)
     with keras_in_model_fn(mode) as keras:
         return completed(call_model_fn(recipe, inputs), keras)
+
+
+def _fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
+    """Placeholders for the model's input; where it is not told, as the last training saw it."""
+    if inputs is None:
+        inputs = specs_from_description(read_description(model.model_dir), verb)
+    return FedInputs(inputs, model.params, model.config, verb)
 
 
 def _prepared(

@@ -84,6 +84,11 @@ def failed_op(error: BaseException, graph: tf.Graph) -> FailedOp:
     return FailedOp(reason, op, outer or op, forward, _place(text, [*makers, *_in_order(op, outer, forward)]))
 
 
+def place_of(op: tf.Operation) -> Place | None:
+    """The line of the user's that made an op."""
+    return _place("", [op])
+
+
 def without_copies(text: str) -> str:
     """A text with ops under the names that the user knows."""
     return text.replace(COPIES, "")

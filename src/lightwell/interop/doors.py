@@ -225,3 +225,20 @@ def iterations(optimizer: Any) -> Any:
     Early releases have the public attribute alone.
     """
     return vars(optimizer).get("_iterations", vars(optimizer).get("iterations"))
+
+
+def layers_in(layer: Any) -> list[Any]:
+    """All layers that a layer of Keras 3 holds, at any depth; only models have a public list of theirs."""
+    held = list(getattr(layer, "_layers", ()))
+    return held + [inner for part in held for inner in layers_in(part)]
+
+
+def lambda_output_shape(layer: Any) -> Any:
+    """The shape that a `Lambda` layer was told; it is given back in public only in a form for saving."""
+    return getattr(layer, "_output_shape", None)
+
+
+def operation_behind(tensor: Any) -> tuple[Any, list[Any]]:
+    """The operation that gave a Keras tensor, and the Keras tensors it took; `keras.ops` takes no names for them."""
+    operation, node, _ = tensor._keras_history
+    return operation, list(operation._inbound_nodes[node].input_tensors)

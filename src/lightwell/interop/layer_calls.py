@@ -35,6 +35,7 @@ def follow_call(
     """
     around = trace.open_calls[-1] if trace.open_calls else None
     path = trace.names.path_of(layer, around.layer if around else None)
+    written = (tuple(args), kwargs)
     training = _given_training(layer, args, kwargs)
     if training is None and trace.mode is not None:
         training = around.training if around else trace.is_training
@@ -55,6 +56,7 @@ def follow_call(
         outputs=outputs,
         variables=[tf_variable(weight) for weight in layer.weights],
         layer=layer,
+        given=written,
     )
 
 
@@ -79,8 +81,14 @@ def _parameters(layer: Any) -> Any:
 def _given_training(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if "training" in kwargs:
         return kwargs["training"]
-    place = list(_parameters(layer)).index("training") if "training" in _parameters(layer) else len(args)
-    return args[place] if place < len(args) else None
+    place = place_of_training(layer)
+    return args[place] if place is not None and place < len(args) else None
+
+
+def place_of_training(layer: Any) -> int | None:
+    """Which of the arguments of a layer's call is `training`; None where it takes no such argument."""
+    names = list(_parameters(layer))
+    return names.index("training") if "training" in names else None
 
 
 def _calls_in_a_loop(layer: Any) -> bool:

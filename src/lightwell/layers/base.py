@@ -213,6 +213,7 @@ class Layer(CallHistory):
             outputs=outputs,
             variables=self._pieces(lambda _: True),
             layer=self,
+            given=((inputs, *args), kwargs),
         )
         self._remember(inputs, outputs)
         attach_layer(outputs, inputs, self, self._variables)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import dataclasses
 import difflib
 import threading
 from collections import Counter
@@ -38,6 +39,8 @@ class LayerCall:
         outputs: what it returned, and the model went on with (a tensor or a structure of tensors).
         variables: the variables the layer owns, in order of creation.
         layer: the layer object itself, where there is one.
+        given: the positional and the named arguments, as the caller of the layer wrote them; None where the outputs are
+            no single call of the layer.
     """
 
     name: str
@@ -47,6 +50,7 @@ class LayerCall:
     outputs: Any
     variables: tuple[Any, ...]
     layer: Any = None
+    given: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 
     @property
     def path(self) -> str:
@@ -113,7 +117,15 @@ class LayerBook:
         return known[1]
 
     def passed_outputs(
-        self, *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
+        self,
+        *,
+        name: str,
+        kind: str,
+        inputs: Any,
+        outputs: Any,
+        variables: Sequence[Any],
+        layer: Any = None,
+        given: tuple[tuple[Any, ...], dict[str, Any]] | None = None,
     ) -> Any:
         """Writes down one call of a layer, numbered among the calls of that layer; gives what came of its outputs.
 
@@ -125,7 +137,7 @@ class LayerBook:
         reason = _reason_hidden(tensors) if loop is None else loop.reason
         with self._lock:
             number = 0 if reason else self._counts[name]
-            call = LayerCall(name, number, kind, inputs, outputs, tuple(variables), layer)
+            call = LayerCall(name, number, kind, inputs, outputs, tuple(variables), layer, given)
             if reason:
                 self._out_of_reach.setdefault(name, reason)
             else:
@@ -134,7 +146,7 @@ class LayerBook:
                 self.calls.append(call)
         edited = through_edits(self.edits, call.path, outputs, call)
         if edited is not outputs and not reason:
-            self.calls[place] = LayerCall(name, number, kind, inputs, edited, call.variables, layer)
+            self.calls[place] = dataclasses.replace(call, outputs=edited)
         return edited
 
     def of_replica(self) -> LayerBook:
@@ -203,14 +215,10 @@ def passed_loss(loss: Any) -> Any:
     return loss if book is None else book.passed_loss(loss)
 
 
-def passed_outputs(
-    *, name: str, kind: str, inputs: Any, outputs: Any, variables: Sequence[Any], layer: Any = None
-) -> Any:
+def passed_outputs(*, outputs: Any, **call: Any) -> Any:
     """What a layer's caller gets in place of its outputs; the call is written down. See `LayerBook.passed_outputs`."""
     book = open_book()
-    if book is None:
-        return outputs
-    return book.passed_outputs(name=name, kind=kind, inputs=inputs, outputs=outputs, variables=variables, layer=layer)
+    return outputs if book is None else book.passed_outputs(outputs=outputs, **call)
 
 
 def in_a_loop() -> bool:

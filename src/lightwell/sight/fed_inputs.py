@@ -27,25 +27,31 @@ class FedInputs:
         inputs: specs or arrays, an `input_fn`, or a serving input receiver function.
         params: for an `input_fn` that asks for it.
         config: likewise.
+        verb: who asks, for messages.
     """
 
-    def __init__(self, inputs: Any, params: Any, config: Any) -> None:
+    def __init__(self, inputs: Any, params: Any, config: Any, verb: str = "predictor") -> None:
         self._inputs = inputs
         self._params = params
         self._config = config
+        self._verb = verb
         self.feeds: Any = None
+        self.is_received = False
 
     def input_fn(self) -> Any:
-        """Makes the placeholders in the graph being built; `feeds` holds them afterwards."""
+        """Makes the placeholders in the graph being built.
+
+        Afterwards `feeds` holds them, and `is_received` says whether they are those of a serving input receiver.
+        """
         if not callable(self._inputs):
-            self.feeds = _placeholders(self._inputs)
+            self.feeds = _placeholders(self._inputs, self._verb)
             return self.feeds
         result = call_input_fn(self._inputs, mode=ModeKeys.PREDICT, params=self._params, config=self._config)
         if hasattr(result, "receiver_tensors"):
-            self.feeds = result.receiver_tensors
+            self.feeds, self.is_received = result.receiver_tensors, True
             return result.features
         example = result.element_spec if isinstance(result, tf.data.Dataset) else result
-        self.feeds = _placeholders(example[0] if isinstance(example, tuple) else example)
+        self.feeds = _placeholders(example[0] if isinstance(example, tuple) else example, self._verb)
         return self.feeds
 
 
@@ -106,7 +112,7 @@ class _Field:
         return array
 
 
-def specs_from_description(description: Description | None) -> Any:
+def specs_from_description(description: Description | None, verb: str = "predictor") -> Any:
     """The input's structure as training saw it.
 
     Raises:
@@ -114,14 +120,13 @@ def specs_from_description(description: Description | None) -> Any:
     """
     if description is None or not description.features:
         raise UsageError(
-            "predictor: the structure of the input is not known, as model_dir holds no description that can be read. "
-            "Pass it: "
-            "est.predictor(input_fn), or est.predictor({'x': tf.TensorSpec([None, 784], tf.float32)})."
+            f"{verb}: the structure of the input is not known, as model_dir holds no description that can be read. "
+            f"Pass it: est.{verb}(input_fn), or est.{verb}({{'x': tf.TensorSpec([None, 784], tf.float32)}})."
         )
     structure: dict[str, Any] = {}
     for value in description.features:
         if value.form != "dense":
-            raise _not_dense(value.form)
+            raise _not_dense(value.form, verb)
         spec = tf.TensorSpec(value.shape, value.dtype)
         names = value.path.split("/")[1:]
         if not names:
@@ -133,30 +138,30 @@ def specs_from_description(description: Description | None) -> Any:
     return structure
 
 
-def _placeholders(example: Any) -> Any:
+def _placeholders(example: Any, verb: str) -> Any:
     """Placeholders for a structure of specs, tensors or arrays, the batch dimension left open.
 
     Raises:
         InputFnError: it holds sparse or ragged tensors, which cannot be fed as arrays.
     """
     if isinstance(example, Mapping):
-        return {name: _placeholders(part) for name, part in example.items()}
+        return {name: _placeholders(part, verb) for name, part in example.items()}
     if isinstance(example, tf.SparseTensor | tf.SparseTensorSpec):
-        raise _not_dense("sparse")
+        raise _not_dense("sparse", verb)
     if isinstance(example, tf.RaggedTensor | tf.RaggedTensorSpec):
-        raise _not_dense("ragged")
+        raise _not_dense("ragged", verb)
     if not hasattr(example, "dtype") or not hasattr(example, "shape"):
         raise UsageError(
-            "predictor: the input is told by tf.TensorSpec, arrays, an input_fn or a serving input receiver function, "
+            f"{verb}: the input is told by tf.TensorSpec, arrays, an input_fn or a serving input receiver function, "
             f"got {example!r}."
         )
     shape = tf.TensorShape(example.shape)
     return tf.compat.v1.placeholder(example.dtype, None if shape.rank is None else [None, *shape.as_list()[1:]])
 
 
-def _not_dense(form: str) -> InputFnError:
+def _not_dense(form: str, verb: str) -> InputFnError:
     return InputFnError(
-        f"predictor: {form} features cannot be fed as arrays. Give est.predictor a serving input receiver function "
+        f"{verb}: {form} features cannot be fed as arrays. Give est.{verb} a serving input receiver function "
         "that parses them."
     )
 
