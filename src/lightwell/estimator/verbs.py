@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import tensorflow as tf
 
 from lightwell.callables import name_of
 from lightwell.checkpoints.index import checked_path, newest_usable
@@ -34,8 +36,11 @@ from lightwell.engine.sessions import Prepared, Sessions
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
+from lightwell.errors import UsageError
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
+from lightwell.export.inferred import inferred_receiver_fn
+from lightwell.export.saved_model import Form, write_saved_model
 from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.inputs.unpack import Inputs
 from lightwell.interop.completion import completed
@@ -217,6 +222,29 @@ def to_keras(model: Model, inputs: Any, checkpoint_path: Any) -> Any:
     return made
 
 
+def export(
+    model: Model,
+    base: str | bytes,
+    receiver_fns: Mapping[str, Any],
+    checkpoint_path: Any,
+    verb: str,
+    form: Mapping[str, Any],
+) -> str:
+    """Writes a SavedModel; a mode without a receiver function gets one like the input of the last training."""
+    checkpoint = checked_path(checkpoint_path) if checkpoint_path else model.newest()
+    if checkpoint is None:
+        raise UsageError(
+            f"{verb}: Couldn't find trained model at {model.model_dir}. Train it first, or check the path."
+        )
+
+    def recipe_of(mode: str, input_fn: Any) -> Recipe:
+        return dataclasses.replace(model.recipe(mode, input_fn, untrained=False), is_export=True)
+
+    known = {mode: given or inferred_receiver_fn(model.model_dir, verb) for mode, given in receiver_fns.items()}
+    plan = model.plan(lambda: checkpoint, "", exact=bool(checkpoint_path))
+    return write_saved_model(tf.compat.as_str(base), known, recipe_of, plan, Form(verb, **form))
+
+
 def call_alone(
     model_fn: Callable[..., Any], params: Any, features: Any, labels: Any, mode: str, config: RunConfig
 ) -> EstimatorSpec:
@@ -231,7 +259,8 @@ def call_alone(
 def _fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
     """Placeholders for the model's input; where it is not told, as the last training saw it."""
     if inputs is None:
-        inputs = specs_from_description(read_description(model.model_dir), verb)
+        instead = f"est.{verb}(input_fn), or est.{verb}({{'x': tf.TensorSpec([None, 784], tf.float32)}})"
+        inputs = specs_from_description(read_description(model.model_dir), verb, instead)
     return FedInputs(inputs, model.params, model.config, verb)
 
 

@@ -60,7 +60,7 @@ class Feeder:
 
     def __init__(self, feeds: Any) -> None:
         self._takes_dict = isinstance(feeds, Mapping)
-        named = _flat(feeds)
+        named = flat_names(feeds)
         self.tensors = list(named.values())
         self._fields = [_Field(name, tensor) for name, tensor in named.items()]
         self._names = named.keys()
@@ -75,7 +75,7 @@ class Feeder:
             raise UsageError(
                 f"predictor: the model's input is a dict with {sorted(self._names)}, got {type(features).__name__}."
             )
-        given = _flat(features)
+        given = flat_names(features)
         if given.keys() != self._names:
             missing, extra = sorted(self._names - given.keys()), sorted(given.keys() - self._names)
             close = nearest_paths(extra[0], missing) if extra else []
@@ -112,21 +112,27 @@ class _Field:
         return array
 
 
-def specs_from_description(description: Description | None, verb: str = "predictor") -> Any:
+def specs_from_description(description: Description | None, where: str, instead: str) -> Any:
     """The input's structure as training saw it.
+
+    Args:
+        description: what is known of the model.
+        where: who asks, for errors: `"predictor"`.
+        instead: how to tell the structure there.
 
     Raises:
         UsageError: nothing is known about it.
+        InputFnError: it holds sparse or ragged tensors, which cannot be fed as arrays.
     """
     if description is None or not description.features:
         raise UsageError(
-            f"{verb}: the structure of the input is not known, as model_dir holds no description that can be read. "
-            f"Pass it: est.{verb}(input_fn), or est.{verb}({{'x': tf.TensorSpec([None, 784], tf.float32)}})."
+            f"{where}: the structure of the input is not known, as model_dir holds no description that can be read. "
+            f"Pass it: {instead}."
         )
     structure: dict[str, Any] = {}
     for value in description.features:
         if value.form != "dense":
-            raise _not_dense(value.form, verb)
+            raise _not_dense(value.form, where)
         spec = tf.TensorSpec(value.shape, value.dtype)
         names = value.path.split("/")[1:]
         if not names:
@@ -159,17 +165,18 @@ def _placeholders(example: Any, verb: str) -> Any:
     return tf.compat.v1.placeholder(example.dtype, None if shape.rank is None else [None, *shape.as_list()[1:]])
 
 
-def _not_dense(form: str, verb: str) -> InputFnError:
+def _not_dense(form: str, where: str) -> InputFnError:
     return InputFnError(
-        f"{verb}: {form} features cannot be fed as arrays. Give est.{verb} a serving input receiver function "
-        "that parses them."
+        f"{where}: {form} features cannot be fed as arrays. Give est.{where} a serving input receiver function that "
+        "parses them."
     )
 
 
-def _flat(structure: Any, prefix: str = "") -> dict[str, Any]:
+def flat_names(structure: Any, prefix: str = "") -> dict[str, Any]:
+    """The parts of nested dicts by name, `"outer/inner"`; the name of a structure that is no dict is empty."""
     if not isinstance(structure, Mapping):
         return {prefix: structure}
     found: dict[str, Any] = {}
     for name, part in structure.items():
-        found.update(_flat(part, f"{prefix}/{name}" if prefix else str(name)))
+        found.update(flat_names(part, f"{prefix}/{name}" if prefix else str(name)))
     return found
