@@ -139,8 +139,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_in("lightwell.checkpoints", "WarmStartSettings"),
         *_stand_ins(
             *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
-            *_planned(_NO_EXPORT, "lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         ),
+        *_in("lightwell.export.exporters", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         *_TENSORFLOWS_HOOKS,
         *_absent(
             "Boosted trees left TensorFlow: use a decision forest library (ydf, xgboost, lightgbm).",

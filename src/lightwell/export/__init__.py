@@ -1,0 +1,1 @@
+"""Export: a model on its way to where it is served."""
