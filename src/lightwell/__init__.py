@@ -41,6 +41,7 @@ _OWN_NAMES = {
     "errors": "lightwell.errors",
     "estimator": "lightwell.estimator",
     "feature_columns": "lightwell.feature_columns",
+    "from_saved_model": "lightwell.reopened.core:from_saved_model",
     "histogram": "lightwell.sight.reductions:histogram",
     "install": "lightwell.compat.install:install",
     "layers": "lightwell.layers",

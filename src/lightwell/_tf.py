@@ -242,3 +242,19 @@ def body_around(tensor: Any) -> str | None:
         return "tf.cond or tf.while_loop"
     context = tensor.op._get_control_flow_context()
     return loop if context is not None and context.GetWhileContext() is not None else "tf.cond"
+
+
+def saved_model_proto() -> Any:
+    """An empty message of the file `saved_model.pb`.
+
+    A SavedModel with several graphs must be read to know which it has; TensorFlow's public loaders take one whole, into
+    a session, and name nothing that they do not find.
+
+    Raises:
+        NotImplementedError: this TensorFlow has it elsewhere; SavedModels can be written then, but not read back.
+    """
+    try:
+        from tensorflow.core.protobuf import saved_model_pb2
+    except ImportError as error:
+        raise NotImplementedError(f"{release()} has no public way to read a saved_model.pb, and {error}.") from error
+    return saved_model_pb2.SavedModel()

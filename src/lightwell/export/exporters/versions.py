@@ -14,12 +14,12 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType, reason_of
+from lightwell.export.reading import is_saved_model
 from lightwell.log import logger
 
 _VERSION = re.compile(r"[0-9]{10}")
 # An old export on its way out: no server takes a folder of this name for a version.
 _DELETED = "deleted-"
-_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 
 
 def check_exports_to_keep(where: str, given: Any) -> None:
@@ -48,11 +48,6 @@ def exports_in(export_path: Any) -> list[str]:
     """The names of the exports in a folder, oldest first."""
     names = _listed(export_path)
     return sorted(name for name in names if _VERSION.fullmatch(name) and is_saved_model(_joined(export_path, name)))
-
-
-def is_saved_model(directory: Any) -> bool:
-    """Whether a folder holds a SavedModel."""
-    return any(tf.io.gfile.exists(_joined(directory, file)) for file in _MODEL_FILES)
 
 
 def delete_all_but_newest(export_path: Any, count: int | None) -> None:
