@@ -40,6 +40,7 @@ _OWN_NAMES = {
     "compat": "lightwell.compat",
     "errors": "lightwell.errors",
     "estimator": "lightwell.estimator",
+    "export": "lightwell.export",
     "feature_columns": "lightwell.feature_columns",
     "from_saved_model": "lightwell.reopened.core:from_saved_model",
     "histogram": "lightwell.sight.reductions:histogram",

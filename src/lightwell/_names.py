@@ -102,7 +102,6 @@ _USE_ESTIMATOR = (
     'params["batch_size"] when you put it in params.'
 )
 _TRAIN_THEN_EVALUATE = "It is not written yet: call estimator.train and estimator.evaluate in turn."
-_NO_EXPORT = "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours and save that."
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
 )
@@ -170,7 +169,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         ),
         *_absent("Call estimator.train and estimator.evaluate in turn.", "InMemoryEvaluatorHook"),
         *_absent("Use tf.compat.v1.train.StopAtStepHook.", "make_stop_at_checkpoint_step_hook"),
-        *_absent(_NO_EXPORT, "build_raw_supervised_input_receiver_fn"),
+        *_in("lightwell.export.receiver_fns", "build_raw_supervised_input_receiver_fn"),
         *_absent("Call the logit_fn directly.", "call_logit_fn"),
         *_absent(_WRITE_MODEL_FN, "LinearSDCA"),
         *_absent(_WRITE_MODEL_FN, "RNNClassifier", "RNNEstimator", faces=("v2",)),
@@ -180,24 +179,16 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_in(
             "lightwell.outputs",
             "ClassificationOutput",
+            "EvalOutput",
             "ExportOutput",
             "PredictOutput",
             "RegressionOutput",
         ),
-        *_planned(
-            "It describes an output for evaluation graphs: use EstimatorSpec.eval_metric_ops.",
-            "lightwell.outputs",
-            "EvalOutput",
-        ),
-        *_stand_ins(
-            *_planned(
-                _NO_EXPORT,
-                "lightwell.export",
-                "ServingInputReceiver",
-                "TensorServingInputReceiver",
-                "build_parsing_serving_input_receiver_fn",
-                "build_raw_serving_input_receiver_fn",
-            )
+        *_in("lightwell.export.receivers", "ServingInputReceiver", "TensorServingInputReceiver"),
+        *_in(
+            "lightwell.export.receiver_fns",
+            "build_parsing_serving_input_receiver_fn",
+            "build_raw_serving_input_receiver_fn",
         ),
     ),
     "inputs": _planned(

@@ -90,6 +90,87 @@ class PredictOutput(ExportOutput):
         return _saved_model.predict_signature_def(dict(_named("Prediction", receiver_tensors)), self.outputs)
 
 
+class _SupervisedOutput(ExportOutput):
+    """Output of a graph that is fed with labels too: the loss, predictions and metrics, by name.
+
+    Args:
+        loss: a tensor, or a dict of tensors by name.
+        predictions: likewise.
+        metrics: a `(value, update_op)` pair, or a dict of pairs by name; an `update_op` may be an operation.
+    """
+
+    LOSS_NAME = "loss"
+    PREDICTIONS_NAME = "predictions"
+    METRICS_NAME = "metrics"
+    METRIC_VALUE_SUFFIX = "value"
+    METRIC_UPDATE_SUFFIX = "update_op"
+    _method_name = ""
+
+    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None) -> None:
+        self.loss = _prefixed(self.LOSS_NAME, loss)
+        self.predictions = _prefixed(self.PREDICTIONS_NAME, predictions)
+        self.metrics = None if metrics is None else self._pairs_apart(metrics)
+
+    def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
+        """The signature with all of them, fed with features and labels."""
+        outputs = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
+        signature = _saved_model.predict_signature_def(dict(receiver_tensors), outputs)
+        signature.method_name = self._method_name
+        return signature
+
+    def _pairs_apart(self, metrics: Any) -> dict[str, Any]:
+        named = metrics if isinstance(metrics, Mapping) else {self.METRICS_NAME: metrics}
+        apart = {}
+        for key, (value, update) in named.items():
+            name = _with_prefix(self.METRICS_NAME, key)
+            if not tf.is_tensor(value):
+                raise UsageError(f"{name} output value must be a Tensor; got {value!r}.")
+            apart[f"{name}/{self.METRIC_VALUE_SUFFIX}"] = value
+            apart[f"{name}/{self.METRIC_UPDATE_SUFFIX}"] = _update_tensor(name, update)
+        return apart
+
+
+class TrainOutput(_SupervisedOutput):
+    """Output of a graph that trains."""
+
+    _method_name = "tensorflow/supervised/training"
+
+
+class EvalOutput(_SupervisedOutput):
+    """Output of a graph that evaluates."""
+
+    _method_name = "tensorflow/supervised/eval"
+
+
+def _prefixed(prefix: str, given: Any) -> dict[str, Any] | None:
+    """Tensors by the names they have in a signature: `predictions/logits`, or the prefix alone for a single one."""
+    if given is None:
+        return None
+    named = {_with_prefix(prefix, key): value for key, value in given.items()} if isinstance(given, Mapping) else given
+    found = named if isinstance(named, dict) else {prefix: named}
+    for value in found.values():
+        if not tf.is_tensor(value):
+            raise UsageError(f"{prefix} output value must be a Tensor; got {value!r}.")
+    return found
+
+
+def _with_prefix(prefix: str, key: Any) -> str:
+    name = "/".join(key) if isinstance(key, tuple) and all(isinstance(part, str) for part in key) else key
+    if not isinstance(name, str):
+        raise UsageError(f"{prefix} output key must be a string; got {key!r}.")
+    return name if name == prefix or name.startswith(f"{prefix}/") else f"{prefix}/{name}"
+
+
+def _update_tensor(name: str, update: Any) -> Any:
+    """A tensor that updates a metric when it is asked for: a signature holds no operations."""
+    if isinstance(update, tf.Tensor):
+        return update
+    if not (isinstance(update, tf.Operation | tf.Variable)):
+        raise UsageError(f"{name} update_op must be a Tensor or Operation; got {update!r}.")
+    with tf.control_dependencies([update if isinstance(update, tf.Operation) else update.op]):
+        return tf.constant([], name="metric_op_wrapper")
+
+
 def _name(key: Any) -> str:
     if isinstance(key, tuple) and all(isinstance(part, str) for part in key):
         return "/".join(key)  # heads of several parts name their outputs so

@@ -103,12 +103,21 @@ class EstimatorSpec(_Fields):
         )
 
 
-def for_mode(spec: EstimatorSpec, mode: str) -> EstimatorSpec:
-    """The spec as the mode needs it that `model_fn` was called in, whatever mode it was made for.
+def returned_spec(returned: Any, mode: str, model_fn: str) -> EstimatorSpec:
+    """The spec that a `model_fn` returned, as the mode needs it that it was called in, whatever mode it was made for.
 
     Raises:
-        ModelFnError: something that the mode needs is missing.
+        ModelFnError: it is none, or something that the mode needs is missing.
     """
+    spec = returned
+    if hasattr(spec, "as_estimator_spec"):  # TPUEstimatorSpec and its like
+        spec = spec.as_estimator_spec()
+    if not isinstance(spec, EstimatorSpec):
+        hint = "Is a `return` missing?" if spec is None else "End it with: return EstimatorSpec(mode=mode, ...)."
+        raise ModelFnError(
+            f"model_fn {model_fn!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
+            f"{'' if spec is None else f' {spec!r}'}. {hint}"
+        )
     if spec.mode == mode:
         return spec
     fields = {**spec._asdict(), "mode": mode}

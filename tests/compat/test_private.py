@@ -90,8 +90,15 @@ def test_the_config_that_an_estimator_runs_with(installed: None, tmp_path: Path)
         settle({}, "b")
 
 
-def test_a_part_of_export_says_what_to_do(installed: None) -> None:
+def test_the_receivers_of_the_private_module(installed: None) -> None:
     from tensorflow_estimator.python.estimator.export import export
 
-    with pytest.raises(AttributeError, match=r"Export is not written yet: .*estimator.evaluate"):
-        export.build_supervised_input_receiver_fn_from_input_fn  # noqa: B018
+    assert export.ServingInputReceiver is lw.estimator.export.ServingInputReceiver
+    made = export.build_supervised_input_receiver_fn_from_input_fn(tiny.data, batch=3)
+    with tf.Graph().as_default():
+        receiver = made()
+    assert isinstance(receiver, export.SupervisedInputReceiver)
+    assert {name: tensor.shape.as_list() for name, tensor in receiver.receiver_tensors.items()} == {
+        "x": [None],
+        "label": [None],
+    }

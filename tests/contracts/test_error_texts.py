@@ -299,11 +299,11 @@ MISTAKES: dict[str, Mistake] = {
         do=r"make another with config\.replace\(model_dir=\.\.\.\)",
     ),
     "exporting": Mistake(
-        lambda d: tiny.estimator(d).export_saved_model(d, lambda: None),
-        where=r"Estimator\.export_saved_model",
-        expected="Export is not written yet",
-        got="not written",
-        do=r"restore estimator\.latest_checkpoint\(\)",
+        lambda d: tiny.trained(d).export_saved_model(d / "exports", lambda: None),
+        where=r"export_saved_model: the receiver function '.*lambda.*' \(mode 'infer'\)",
+        expected="must return a ServingInputReceiver",
+        got="got NoneType",
+        do=r"Is a `return` missing\?",
     ),
     "a hook that is a class": Mistake(
         lambda d: train(d, hooks=[v1.train.SessionRunHook]),

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.parametrize("way", WAYS)
 INSTEAD = {
     "train_and_evaluate": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
     "TrainSpec": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
-    "build_parsing": "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours",
     "change_a_weight": "layer 'dense': 'kernel' cannot be set. What a layer shows is read from a checkpoint",
 }
 
@@ -27,9 +26,3 @@ def test_nothing_is_done_in_silence(outcomes: Outcomes, way: str) -> None:
     kind, text = outcomes.printed("later_work", way)["to_keras"]
     assert kind == "AttributeError"
     assert "to_keras" in text
-
-
-def test_an_export_says_what_to_use(outcomes: Outcomes, way: str) -> None:
-    kind, text = outcomes.printed("later_work", way)["export_saved_model"]
-    assert kind == "NotWritten"
-    assert "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours" in text

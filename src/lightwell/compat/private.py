@@ -42,9 +42,10 @@ _RECEIVERS = _shared(
     namespace="export",
 ) | _shared("build_raw_supervised_input_receiver_fn", namespace="experimental")
 _SUPERVISED = {
+    "SupervisedInputReceiver": "lightwell.export.receivers:SupervisedInputReceiver",
     "build_supervised_input_receiver_fn_from_input_fn": (
-        "!Export is not written yet: build the model for evaluation with estimator.evaluate, or in a graph of yours."
-    )
+        "lightwell.export.receiver_fns:build_supervised_input_receiver_fn_from_input_fn"
+    ),
 }
 _RUN_HOOKS = _shared("SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues")
 _BASIC_HOOKS = _shared(
@@ -125,8 +126,8 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.events:read_metrics"},
     "estimator_export": _EXPORT_MARK,
     "export.export": _RECEIVERS | _SUPERVISED,
-    "export.export_output": _OUTPUTS,
-    "export.export_lib": _RECEIVERS | _OUTPUTS,
+    "export.export_output": _OUTPUTS | {"TrainOutput": "lightwell.outputs:TrainOutput"},
+    "export.export_lib": _RECEIVERS | _SUPERVISED | _OUTPUTS,
     "hooks.basic_session_run_hooks": _BASIC_HOOKS,
     "hooks.session_run_hook": _RUN_HOOKS,
     "hooks.hooks": _shared("InMemoryEvaluatorHook", "make_stop_at_checkpoint_step_hook", namespace="experimental"),

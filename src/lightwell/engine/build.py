@@ -17,8 +17,8 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.engine.metrics import evaluation_ops
 from lightwell.engine.program import Program
-from lightwell.errors import InputFnError, ModelFnError, reason_of
-from lightwell.failures.model_fn import explained_model_fn_error
+from lightwell.errors import ModelFnError
+from lightwell.failures.model_fn import Call, explained_model_fn_error
 from lightwell.feature_columns.recording import recording_columns
 from lightwell.inputs.array_calls import arrays_kept_out
 from lightwell.inputs.call import call_input_fn
@@ -31,7 +31,7 @@ from lightwell.layers.gate import Edit
 from lightwell.layers.record import LayerBook, passed, passed_loss, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
-from lightwell.spec import EstimatorSpec, for_mode
+from lightwell.spec import EstimatorSpec, returned_spec
 
 _GraphKeys = tf.compat.v1.GraphKeys
 
@@ -54,6 +54,7 @@ class Recipe:
         warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
         make_global_step: makes the step counter in a graph and gives it; None from it leaves that to `model_fn`.
         edits: what may change values on their way through the model.
+        is_export: whether the graph is written, not run: `input_fn` gives features and labels that others will feed.
     """
 
     model_fn: Callable[..., Any]
@@ -64,6 +65,7 @@ class Recipe:
     warm_start: Callable[[], object] | None = None
     make_global_step: Callable[[tf.Graph], Any] = create_global_step
     edits: Sequence[Edit] = ()
+    is_export: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class Draft:
         recipe: what it is built from.
         graph: the graph so far.
         inputs: the batch's tensors.
-        global_step: the step counter; in evaluation and prediction it is made with the model.
+        global_step: the step counter; to evaluate and predict it is made with the model.
     """
 
     recipe: Recipe
@@ -98,11 +100,10 @@ def draft(recipe: Recipe) -> Draft:
     graph = tf.Graph()
     with graph.as_default(), graph.device(recipe.config.device_fn):
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
-        global_step = None
-        if recipe.mode == ModeKeys.TRAIN:
-            global_step = recipe.make_global_step(graph)
-            if global_step is not None:
-                _prepare_global_step_read(global_step)
+        is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
+        global_step = recipe.make_global_step(graph) if is_first else None
+        if global_step is not None and not recipe.is_export:
+            _prepare_global_step_read(global_step)
         return Draft(recipe, graph, _build_inputs(recipe, graph), global_step)
 
 
@@ -111,7 +112,8 @@ def finish(draft: Draft) -> Program:
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
     with graph.as_default(), graph.device(recipe.config.device_fn):
-        global_step = draft.global_step if recipe.mode == ModeKeys.TRAIN else recipe.make_global_step(graph)
+        is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
+        global_step = draft.global_step if is_first else recipe.make_global_step(graph)
         book = LayerBook(edits=recipe.edits)
         with (
             recording(book),
@@ -128,7 +130,7 @@ def finish(draft: Draft) -> Program:
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
         global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
-        return _completed(program, recipe.config)
+        return program if recipe.is_export else _completed(program, recipe.config)
 
 
 def _passed_inputs(inputs: Inputs) -> Inputs:
@@ -160,38 +162,14 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     try:
         spec = function(features=inputs.features, **chosen)
     except Exception as error:
-        explained = explained_model_fn_error(error, inputs.features, inputs.labels, name)
-        if explained is not None:
-            raise explained from None
-        if not isinstance(error, TypeError | ValueError | AttributeError):
+        giver = "the receiver function" if recipe.is_export else "input_fn"
+        call = Call(name, recipe.mode, giver, name_of(recipe.input_fn), inputs, "labels" in chosen)
+        explained = explained_model_fn_error(error, call)
+        if explained is None:
             raise
-        if inputs.features is None:
-            raise InputFnError(
-                f"input_fn {name_of(recipe.input_fn)!r} (mode {recipe.mode!r}) returned nothing for features; expected "
-                "a tf.data.Dataset, features, or a (features, labels) pair. Is a `return` missing? "
-                f"model_fn {name!r} failed: {type(error).__name__}: {reason_of(error)}."
-            ) from error
-        if inputs.labels is None and "labels" in chosen and recipe.mode != ModeKeys.PREDICT:
-            raise InputFnError(
-                f"input_fn {name_of(recipe.input_fn)!r} gave no labels in mode {recipe.mode!r}, and model_fn {name!r} "
-                f"failed: {type(error).__name__}: {reason_of(error)}. Return a (features, labels) pair from input_fn, "
-                "or let model_fn do without labels."
-            ) from error
-        raise
+        raise explained from explained.__cause__
     logger.info("Done calling model_fn.")
-    return _checked_spec(spec, recipe.mode, name)
-
-
-def _checked_spec(spec: Any, mode: str, name: str) -> EstimatorSpec:
-    if hasattr(spec, "as_estimator_spec"):  # TPUEstimatorSpec and its like
-        spec = spec.as_estimator_spec()
-    if not isinstance(spec, EstimatorSpec):
-        hint = "Is a `return` missing?" if spec is None else "End it with: return EstimatorSpec(mode=mode, ...)."
-        raise ModelFnError(
-            f"model_fn {name!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
-            f"{'' if spec is None else f' {spec!r}'}. {hint}"
-        )
-    return for_mode(spec, mode)
+    return returned_spec(spec, recipe.mode, name)
 
 
 def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
@@ -207,6 +185,9 @@ def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
 
 
 def _build_inputs(recipe: Recipe, graph: tf.Graph) -> Inputs:
+    if recipe.is_export:  # arrays belong into the graph then, and no device is the right one
+        with keras_in_input_fn():
+            return Inputs(*recipe.input_fn())
     with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as arrays:
         result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
         inputs = unpack_inputs(result, recipe.input_fn, recipe.mode)

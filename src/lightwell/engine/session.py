@@ -5,7 +5,8 @@ Takes a `Program` and where its weights come from, gives an open `tf.compat.v1.S
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,17 @@ def open_session(
         session.close()
         raise
     return session
+
+
+@contextlib.contextmanager
+def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
+    """A session with the weights of the plan's checkpoint and no more, and their saver; the graph may still grow."""
+    saver = program.spec.scaffold.saver or tf.compat.v1.train.Saver(sharded=True)
+    if saver.saver_def is None:  # it was told to wait
+        saver.build()
+    with tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config) as session:
+        restore(session, saver, plan.find_checkpoint() or "", exact=plan.exact, keep_numbering=False)
+        yield session, saver
 
 
 def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> str | None:

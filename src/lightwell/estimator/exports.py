@@ -1,55 +1,159 @@
-"""The export verbs of `tf.estimator.Estimator`, until they are written: each says what to do instead."""
+"""The export verbs of `Estimator`: a trained model becomes a SavedModel, which servers and other programs load."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from lightwell.errors import NotWritten
+from lightwell.errors import UsageError, WrongType
+from lightwell.estimator.tracebacks import brief
+from lightwell.keys import ModeKeys
+from lightwell.log import logger
 
-_INSTEAD = (
-    "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours and save that with "
-    "tf.compat.v1.saved_model, or predict in this process with estimator.predictor()."
-)
+if TYPE_CHECKING:
+    from lightwell.estimator.verbs import Model
 
 
 class Exports:
     """The export verbs."""
 
+    @brief
     def export_saved_model(
         self,
         export_dir_base: Any,
-        serving_input_receiver_fn: Any,
-        assets_extra: Any = None,
+        serving_input_receiver_fn: Callable[[], Any] | None = None,
+        assets_extra: Mapping[str, Any] | None = None,
         as_text: bool = False,
         checkpoint_path: Any = None,
-        experimental_mode: str = "infer",
-    ) -> NoReturn:
-        """Writes a SavedModel for serving. Not written yet.
+        experimental_mode: str = ModeKeys.PREDICT,
+        taps: Sequence[Any] | str | None = None,
+    ) -> bytes:
+        """Writes the model as a SavedModel: its graph, with a signature for each of the spec's `export_outputs`, and
+        the weights of the newest checkpoint.
+
+        The folder appears when it is complete. While it is written its name is no number, so that a server that watches
+        the directory never loads half a model; what a killed export left is removed by the next.
+
+        Args:
+            export_dir_base: where exports of this model go. Each gets a folder of its own there, named by the time in
+                seconds; later ones have larger numbers.
+            serving_input_receiver_fn: a function without arguments that returns a `ServingInputReceiver`: what is fed,
+                and the features made of it. None: the features themselves are fed, by name, in the types and shapes
+                that the last training saw, with any number of rows.
+            assets_extra: files to copy into the folder `assets.extra`: path there to file. Files that tables of the
+                model are filled from are taken along by themselves, into `assets`.
+            as_text: write the graph as text, to be read by people.
+            checkpoint_path: a checkpoint to use instead of the newest.
+            experimental_mode: a `ModeKeys` value: for which mode to build the model. Training and evaluation take a
+                function that returns a `SupervisedInputReceiver`.
+            taps: paths, such as `"layers/dense"`, that one more signature, `"taps"`, returns beside the predictions,
+                each under its path.
+
+        Returns:
+            The path of the new folder, as bytes.
 
         Raises:
-            NotWritten: always.
+            UsageError: there is no trained model, or a function, or what it returned, cannot be used.
+            ModelDirError: `export_dir_base` cannot be written.
+            PathError: a tap names nothing in this model.
         """
-        raise NotWritten(f"{type(self).__name__}.export_saved_model: {_INSTEAD}")
+        return self._export(
+            "export_saved_model",
+            export_dir_base,
+            {experimental_mode: serving_input_receiver_fn},
+            checkpoint_path,
+            assets_extra=assets_extra,
+            as_text=as_text,
+            taps=taps,
+        )
 
-    def export_savedmodel(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """The old name of `export_saved_model`. Not written yet.
+    @brief
+    def export_savedmodel(
+        self,
+        export_dir_base: Any,
+        serving_input_receiver_fn: Callable[[], Any] | None = None,
+        assets_extra: Mapping[str, Any] | None = None,
+        as_text: bool = False,
+        checkpoint_path: Any = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """The old name of `export_saved_model`, which see.
 
-        Raises:
-            NotWritten: always.
+        Args:
+            export_dir_base: where exports of this model go.
+            serving_input_receiver_fn: returns a `ServingInputReceiver`.
+            assets_extra: files to copy into the folder `assets.extra`: path there to file.
+            as_text: write the graph as text.
+            checkpoint_path: a checkpoint to use instead of the newest.
+            strip_default_attrs: leave attributes out that have their default value, so that an older TensorFlow, which
+                may not know them, can read the graph. `export_saved_model` does.
         """
-        raise NotWritten(f"{type(self).__name__}.export_savedmodel: {_INSTEAD}")
+        logger.warning("This function has been renamed, use `export_saved_model` instead.")
+        return self._export(
+            "export_savedmodel",
+            export_dir_base,
+            {ModeKeys.PREDICT: serving_input_receiver_fn},
+            checkpoint_path,
+            assets_extra=assets_extra,
+            as_text=as_text,
+            strip_default_attrs=strip_default_attrs,
+        )
 
+    @brief
     def experimental_export_all_saved_models(
         self,
         export_dir_base: Any,
-        input_receiver_fn_map: Any,
-        assets_extra: Any = None,
+        input_receiver_fn_map: Mapping[str, Callable[[], Any] | None],
+        assets_extra: Mapping[str, Any] | None = None,
         as_text: bool = False,
         checkpoint_path: Any = None,
-    ) -> NoReturn:
-        """Writes a SavedModel with several modes. Not written yet.
+    ) -> bytes:
+        """Writes one SavedModel with the graphs of several modes, so that it can be trained and evaluated elsewhere.
 
-        Raises:
-            NotWritten: always.
+        Each mode's graph has a tag (`train`, `eval`, `serve`); the weights are shared, and those of the optimizer are
+        among them where training is. See `export_saved_model`.
+
+        Args:
+            export_dir_base: where exports of this model go.
+            input_receiver_fn_map: `ModeKeys` value to receiver function: for `PREDICT` one that returns a
+                `ServingInputReceiver`, for `TRAIN` and `EVAL` a `SupervisedInputReceiver`. A mode left out, or None, is
+                not exported.
+            assets_extra: files to copy into the folder `assets.extra`: path there to file.
+            as_text: write the graphs as text.
+            checkpoint_path: a checkpoint to use instead of the newest.
+
+        Returns:
+            The path of the new folder, as bytes.
         """
-        raise NotWritten(f"{type(self).__name__}.experimental_export_all_saved_models: {_INSTEAD}")
+        verb = "experimental_export_all_saved_models"
+        if not isinstance(input_receiver_fn_map, Mapping):
+            raise WrongType(
+                f"{verb}: input_receiver_fn_map must be a dict of receiver function by mode, got "
+                f"{type(input_receiver_fn_map).__name__} {input_receiver_fn_map!r}."
+            )
+        given = {mode: receiver_fn for mode, receiver_fn in input_receiver_fn_map.items() if receiver_fn is not None}
+        return self._export(verb, export_dir_base, given, checkpoint_path, assets_extra=assets_extra, as_text=as_text)
+
+    def _export(
+        self, verb: str, base: Any, receiver_fns: Mapping[str, Any], checkpoint_path: Any, **form: Any
+    ) -> bytes:
+        from lightwell.estimator import verbs
+
+        for mode, receiver_fn in receiver_fns.items():
+            if receiver_fn is not None and not callable(receiver_fn):
+                raise WrongType(
+                    f"{verb}: the receiver of mode {mode!r} must be a function that returns it, got "
+                    f"{type(receiver_fn).__name__} {receiver_fn!r}. Wrap it: lambda: ..., so that it is made in the "
+                    "graph of the export."
+                )
+            if receiver_fn is None and mode != ModeKeys.PREDICT:
+                raise UsageError(
+                    f"{verb}: An input_receiver_fn must be defined for mode {mode!r}. Only for serving it can be told "
+                    "from the last training; build_raw_supervised_input_receiver_fn makes one."
+                )
+        folder = verbs.export(self._model(), os.fspath(base), receiver_fns, checkpoint_path, verb, form)
+        return os.fsencode(folder)
+
+    def _model(self) -> Model:
+        raise NotImplementedError

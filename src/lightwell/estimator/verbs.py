@@ -7,10 +7,13 @@ imports it with the first verb that is used.
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import tensorflow as tf
 
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
@@ -29,8 +32,11 @@ from lightwell.engine.sessions import Prepared, Sessions
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
+from lightwell.errors import UsageError
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
+from lightwell.export.inferred import inferred_receiver_fn
+from lightwell.export.saved_model import Form, write_saved_model
 from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.inputs.call import in_scope
 from lightwell.inputs.unpack import Inputs
@@ -183,13 +189,37 @@ def describe(model: Model, input_fn: Any, mode: str) -> Description:
 def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     """A handle that holds a session open."""
     if inputs is None:
-        inputs = specs_from_description(read_description(model.model_dir))
+        instead = "est.predictor(input_fn), or est.predictor({'x': tf.TensorSpec([None, 784], tf.float32)})"
+        inputs = specs_from_description(read_description(model.model_dir), "predictor", instead)
     source = FedInputs(inputs, model.params, model.config)
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
     newest = (lambda: checkpoint) if checkpoint_path is not None else model.newest
     plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
     return Predictor(program, source.feeds, plan)
+
+
+def export(
+    model: Model,
+    base: str | bytes,
+    receiver_fns: Mapping[str, Any],
+    checkpoint_path: Any,
+    verb: str,
+    form: Mapping[str, Any],
+) -> str:
+    """Writes a SavedModel; a mode without a receiver function gets one like the input of the last training."""
+    checkpoint = checked_path(checkpoint_path) if checkpoint_path else model.newest()
+    if checkpoint is None:
+        raise UsageError(
+            f"{verb}: Couldn't find trained model at {model.model_dir}. Train it first, or check the path."
+        )
+
+    def recipe_of(mode: str, input_fn: Any) -> Recipe:
+        return dataclasses.replace(model.recipe(mode, input_fn, untrained=False), is_export=True)
+
+    known = {mode: given or inferred_receiver_fn(model.model_dir, verb) for mode, given in receiver_fns.items()}
+    plan = model.plan(lambda: checkpoint, "", exact=bool(checkpoint_path))
+    return write_saved_model(tf.compat.as_str(base), known, recipe_of, plan, Form(verb, **form))
 
 
 def call_alone(

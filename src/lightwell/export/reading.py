@@ -15,10 +15,9 @@ from google.protobuf import text_format
 
 from lightwell import _tf
 from lightwell.errors import UsageError, reason_of
+from lightwell.export.saved_model import TAGS
 from lightwell.keys import SAVED_MODEL_FILES as _FILES
-from lightwell.keys import ModeKeys
 
-TAGS: Mapping[str, str] = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "serve"}
 _ASSETS = "saved_model_assets"  # the collection in which builders of TensorFlow 1 note them
 
 

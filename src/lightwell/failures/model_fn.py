@@ -1,5 +1,5 @@
-"""What an exception of a `model_fn` means, where Python or Keras says too little: an unknown feature, a Keras model
-that is trained inside.
+"""What an exception of a `model_fn` means, where Python or Keras says too little: an unknown feature, no features or
+labels at all, a Keras model that is trained inside.
 
 Takes the exception that the user's function raised, gives a better one of the same built-in type, or None: whatever
 else user code raises is its own business.
@@ -9,22 +9,71 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from lightwell.errors import LightwellError, ModelFnError, UnknownFeature
+from lightwell.errors import InputFnError, LightwellError, ModelFnError, UnknownFeature, reason_of
+from lightwell.inputs.unpack import Inputs
+from lightwell.keys import ModeKeys
 
 _OF_KERAS = (f"{os.sep}keras{os.sep}", f"{os.sep}tf_keras{os.sep}")
 _LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
 
-def explained_model_fn_error(error: BaseException, features: Any, labels: Any, name: str) -> LightwellError | None:
-    """A better exception for what `model_fn` raised, with the user's frames; None if there is nothing to add."""
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of a `model_fn`.
+
+    Attributes:
+        model_fn: the function's name.
+        mode: a `ModeKeys` value.
+        giver: what gave features and labels: `input_fn`, or the receiver function of an export.
+        giver_name: its name.
+        inputs: what it gave.
+        takes_labels: whether the function takes labels.
+    """
+
+    model_fn: str
+    mode: str
+    giver: str
+    giver_name: str
+    inputs: Inputs
+    takes_labels: bool
+
+
+def explained_model_fn_error(error: BaseException, call: Call) -> LightwellError | None:
+    """A better exception for what `model_fn` raised, with the user's frames; None if there is nothing to add.
+
+    Its `__cause__` is what it shall be raised from.
+    """
     frames = list(_frames(error))
-    better = _unknown_feature(error, frames, features, labels, name) or _keras_loop(error, frames, name)
+    better = _unknown_feature(error, frames, call) or _keras_loop(error, frames, call.model_fn)
+    if better is None:
+        better = _without_input(error, call)
+        if better is not None:
+            better.__cause__ = error
     # The first frame is that of the function which called model_fn, and will raise this.
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
     return None if better is None else better.with_traceback(trace)
+
+
+def _without_input(error: BaseException, call: Call) -> LightwellError | None:
+    """If there are no features, or no labels where the mode has some."""
+    if not isinstance(error, TypeError | ValueError | AttributeError):
+        return None
+    failed = f"model_fn {call.model_fn!r} failed: {type(error).__name__}: {reason_of(error)}."
+    if call.inputs.features is None:
+        return InputFnError(
+            f"{call.giver} {call.giver_name!r} (mode {call.mode!r}) returned nothing for features; expected a "
+            f"tf.data.Dataset, features, or a (features, labels) pair. Is a `return` missing? {failed}"
+        )
+    if call.inputs.labels is None and call.takes_labels and call.mode != ModeKeys.PREDICT:
+        return InputFnError(
+            f"{call.giver} {call.giver_name!r} gave no labels in mode {call.mode!r}, and {failed} Return a (features, "
+            f"labels) pair from {call.giver}, or let model_fn do without labels."
+        )
+    return None
 
 
 def _frames(error: BaseException) -> Iterator[FrameType]:
@@ -34,22 +83,20 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
         trace = trace.tb_next
 
 
-def _unknown_feature(
-    error: BaseException, frames: list[FrameType], features: Any, labels: Any, name: str
-) -> LightwellError | None:
+def _unknown_feature(error: BaseException, frames: list[FrameType], call: Call) -> LightwellError | None:
     """If the line that failed has the features (or the labels) at hand, and the key is not among them."""
     if type(error) is not KeyError or len(error.args) != 1 or not frames:
         return None
     key, at_hand = error.args[0], list(frames[-1].f_locals.values())
     asked = [
         (what, given)
-        for what, given in (("features", features), ("labels", labels))
+        for what, given in (("features", call.inputs.features), ("labels", call.inputs.labels))
         if isinstance(given, Mapping) and key not in given and any(_is_of(value, given) for value in at_hand)
     ]
     if not asked:
         return None
     told = " and ".join(f"{what} with {', '.join(sorted(map(repr, given)))}" for what, given in asked)
-    return UnknownFeature(key, f"model_fn {name!r}: there is no key {key!r}; input_fn gives {told}.")
+    return UnknownFeature(key, f"model_fn {call.model_fn!r}: there is no key {key!r}; {call.giver} gives {told}.")
 
 
 def _is_of(value: Any, given: Mapping[Any, Any]) -> bool:

@@ -13,7 +13,8 @@ import tensorflow as tf
 
 from lightwell.checkpoints.restore import restore
 from lightwell.errors import InputFnError, ModelFnError, UsageError
-from lightwell.export.reading import TAGS, SavedModelFiles
+from lightwell.export.reading import SavedModelFiles
+from lightwell.export.saved_model import TAGS
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, LOSS, OWN_SCOPE, PREDICT_SERVING_KEY, ModeKeys
 from lightwell.outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from lightwell.reopened.join import joined, tensor_names

@@ -54,7 +54,7 @@ class Feeder:
 
     def __init__(self, feeds: Any) -> None:
         self._takes_dict = isinstance(feeds, Mapping)
-        named = _flat(feeds)
+        named = flat_names(feeds)
         self.tensors = list(named.values())
         self._fields = [_Field(name, tensor) for name, tensor in named.items()]
         self._names = named.keys()
@@ -69,7 +69,7 @@ class Feeder:
             raise UsageError(
                 f"predictor: the model's input is a dict with {sorted(self._names)}, got {type(features).__name__}."
             )
-        given = _flat(features)
+        given = flat_names(features)
         if given.keys() != self._names:
             missing, extra = sorted(self._names - given.keys()), sorted(given.keys() - self._names)
             close = nearest_paths(extra[0], missing) if extra else []
@@ -106,22 +106,27 @@ class _Field:
         return array
 
 
-def specs_from_description(description: Description | None) -> Any:
+def specs_from_description(description: Description | None, where: str, instead: str) -> Any:
     """The input's structure as training saw it.
+
+    Args:
+        description: what is known of the model.
+        where: who asks, for errors: `"predictor"`.
+        instead: how to tell the structure there.
 
     Raises:
         UsageError: nothing is known about it.
+        InputFnError: it holds sparse or ragged tensors, which cannot be fed as arrays.
     """
     if description is None or not description.features:
         raise UsageError(
-            "predictor: the structure of the input is not known, as model_dir holds no description that can be read. "
-            "Pass it: "
-            "est.predictor(input_fn), or est.predictor({'x': tf.TensorSpec([None, 784], tf.float32)})."
+            f"{where}: the structure of the input is not known, as model_dir holds no description that can be read. "
+            f"Pass it: {instead}."
         )
     structure: dict[str, Any] = {}
     for value in description.features:
         if value.form != "dense":
-            raise _not_dense(value.form)
+            raise _not_dense(value.form, where)
         spec = tf.TensorSpec(value.shape, value.dtype)
         names = value.path.split("/")[1:]
         if not names:
@@ -142,9 +147,9 @@ def _placeholders(example: Any) -> Any:
     if isinstance(example, Mapping):
         return {name: _placeholders(part) for name, part in example.items()}
     if isinstance(example, tf.SparseTensor | tf.SparseTensorSpec):
-        raise _not_dense("sparse")
+        raise _not_dense("sparse", "predictor")
     if isinstance(example, tf.RaggedTensor | tf.RaggedTensorSpec):
-        raise _not_dense("ragged")
+        raise _not_dense("ragged", "predictor")
     if not hasattr(example, "dtype") or not hasattr(example, "shape"):
         raise UsageError(
             "predictor: the input is told by tf.TensorSpec, arrays, an input_fn or a serving input receiver function, "
@@ -154,17 +159,18 @@ def _placeholders(example: Any) -> Any:
     return tf.compat.v1.placeholder(example.dtype, None if shape.rank is None else [None, *shape.as_list()[1:]])
 
 
-def _not_dense(form: str) -> InputFnError:
+def _not_dense(form: str, where: str) -> InputFnError:
     return InputFnError(
-        f"predictor: {form} features cannot be fed as arrays. Give est.predictor a serving input receiver function "
-        "that parses them."
+        f"{where}: {form} features cannot be fed as arrays. Give est.{where} a serving input receiver function that "
+        "parses them."
     )
 
 
-def _flat(structure: Any, prefix: str = "") -> dict[str, Any]:
+def flat_names(structure: Any, prefix: str = "") -> dict[str, Any]:
+    """The parts of nested dicts by name, `"outer/inner"`; the name of a structure that is no dict is empty."""
     if not isinstance(structure, Mapping):
         return {prefix: structure}
     found: dict[str, Any] = {}
     for name, part in structure.items():
-        found.update(_flat(part, f"{prefix}/{name}" if prefix else str(name)))
+        found.update(flat_names(part, f"{prefix}/{name}" if prefix else str(name)))
     return found

@@ -35,9 +35,7 @@ wishes = {
         estimator, tf.estimator.TrainSpec(input_fn, max_steps=4), tf.estimator.EvalSpec(input_fn)
     ),
     "TrainSpec": lambda: tf.estimator.TrainSpec(input_fn, max_steps=4),
-    "build_parsing": lambda: tf.estimator.export.build_parsing_serving_input_receiver_fn({}),
     "change_a_weight": change_a_weight,
-    "export_saved_model": lambda: estimator.export_saved_model("exported", serving_input_receiver_fn),
     "to_keras": lambda: estimator.to_keras(),
 }
 told = {}

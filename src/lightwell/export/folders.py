@@ -1,0 +1,157 @@
+"""Folders of exported models: numbered by time, each there whole or not at all.
+
+A model is written into a folder beside its place, whose name is no number, so that no server loads it; when it is
+complete, it is renamed. What a killed process left behind is removed by the next export into the same directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import UsageError, disk_error, reason_of
+from lightwell.log import logger
+
+_DAY = 24 * 3600
+# The original's form, and ours: with the machine and the process that writes, and a number.
+_UNFINISHED = re.compile(r"temp-(?P<time>\d+)(-(?P<host>.+)-(?P<process>\d+)-\d+)?/?")
+_MOST_TRIES = 100
+_numbers = itertools.count()
+_written_now: set[str] = set()
+_lock = threading.Lock()
+
+
+class MissingAsset(UsageError, tf.errors.NotFoundError):
+    """A file that was to be exported with the model is not there."""
+
+    def __init__(self, text: str) -> None:
+        tf.errors.NotFoundError.__init__(self, None, None, text)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+class NewFolder:
+    """A folder that is being written.
+
+    Attributes:
+        path: where to write.
+        final: where it stands once it is complete.
+    """
+
+    def __init__(self, base: str, path: str) -> None:
+        self._base = base
+        self.path = path
+        self.final = ""
+
+    def publish(self) -> None:
+        """Renames it to a number: the time, or one more than the newest that is there."""
+        for _ in range(_MOST_TRIES):
+            self.final = os.path.join(self._base, str(_next_number(self._base)))
+            try:
+                tf.io.gfile.rename(self.path, self.final)
+            except (tf.errors.AlreadyExistsError, tf.errors.FailedPreconditionError):
+                continue  # another process took that number meanwhile
+            return
+        raise UsageError(f"{self._base}: no free number for an export was found in {_MOST_TRIES} tries.")
+
+
+@contextlib.contextmanager
+def new_folder(base: str, doing: str) -> Iterator[NewFolder]:
+    """A new folder in `base`, which is made if it is not there; an error within leaves nothing behind.
+
+    Raises:
+        ModelDirError: `base` cannot be written.
+    """
+    name = f"temp-{int(time.time())}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}"
+    path = os.path.join(base, name)
+    try:
+        tf.io.gfile.makedirs(base)
+        _remove_unfinished(base)
+        with _lock:
+            _written_now.add(path)
+        tf.io.gfile.makedirs(path)
+        yield NewFolder(base, path)
+    except (tf.errors.PermissionDeniedError, tf.errors.ResourceExhaustedError, tf.errors.FailedPreconditionError) as e:
+        _remove(path)
+        raise disk_error(
+            e,
+            f"{doing}: {base!r} cannot be written: {reason_of(e)}. Nothing has been exported. Choose another "
+            "export_dir_base, or mend its rights or space.",
+        ) from e
+    except BaseException:
+        _remove(path)
+        raise
+    finally:
+        with _lock:
+            _written_now.discard(path)
+
+
+def check_assets(assets: Mapping[str, Any] | None, doing: str) -> dict[str, str]:
+    """The files to export beside the model, by the path they get in `assets.extra`; each is there.
+
+    Raises:
+        UsageError: not a dict, or a file is missing.
+    """
+    if assets is not None and not isinstance(assets, Mapping):
+        raise UsageError(
+            f"{doing}: assets_extra must be a dict of path in the export to file, got {type(assets).__name__}."
+        )
+    files = {os.fspath(name): os.fspath(source) for name, source in (assets or {}).items()}
+    for name, source in files.items():
+        if not tf.io.gfile.exists(source):
+            raise MissingAsset(f"{doing}: assets_extra[{name!r}]: there is no file {source!r}.")
+    return files
+
+
+def copy_assets(files: Mapping[str, str], folder: str) -> None:
+    """Copies files into a folder's `assets.extra`, each to its path there."""
+    for name, source in files.items():
+        target = os.path.join(folder, "assets.extra", name)
+        tf.io.gfile.makedirs(os.path.dirname(target))
+        tf.io.gfile.copy(source, target, overwrite=True)
+
+
+def _next_number(base: str) -> int:
+    known = [int(name.rstrip("/")) for name in tf.io.gfile.listdir(base) if name.rstrip("/").isdigit()]
+    return max([int(time.time()), *(number + 1 for number in known)])
+
+
+def _remove_unfinished(base: str) -> None:
+    """Removes what exports that were killed left behind; one that may still be under way stays."""
+    for name in tf.io.gfile.listdir(base):
+        found = _UNFINISHED.fullmatch(name)
+        path = os.path.join(base, name.rstrip("/"))
+        if found is None or path in _written_now:
+            continue
+        is_old = time.time() - int(found["time"]) > _DAY
+        if is_old or (found["host"] == socket.gethostname() and not _is_alive(int(found["process"]))):
+            logger.info("Removing %s, which an export left unfinished.", path)
+            _remove(path)
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid():  # a process before a restart had our number; what we write ourselves is known
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is there, and somebody else's
+        return True
+    return True
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(tf.errors.OpError):  # another process may be removing it too
+        if tf.io.gfile.exists(path):
+            tf.io.gfile.rmtree(path)

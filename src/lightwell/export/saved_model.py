@@ -1,0 +1,150 @@
+"""Writing a SavedModel: the graphs of one or more modes, the weights of a checkpoint, the files they need.
+
+Takes recipes and receiver functions by mode; gives the path of the export. Modes are written in the order of
+`tf.estimator`: train, eval, infer; the weights are those that the first of them has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.callables import name_of
+from lightwell.engine.build import Recipe, build
+from lightwell.engine.program import Program
+from lightwell.engine.session import SessionPlan, restored
+from lightwell.errors import UsageError
+from lightwell.export.folders import check_assets, copy_assets, new_folder
+from lightwell.export.signatures import export_outputs, signatures
+from lightwell.export.taps import SIGNATURE as TAPS
+from lightwell.export.taps import tapped_output
+from lightwell.keys import ModeKeys
+from lightwell.log import logger
+
+TAGS = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "serve"}
+_TRAIN_OP = "saved_model_train_op"  # the graph collection in which loaders look for it
+ReceiverFns = Mapping[str, Callable[[], Any]]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an export looks like, beside its graphs.
+
+    Attributes:
+        doing: the verb, for errors.
+        assets_extra: files to copy, by their path in `assets.extra`.
+        as_text: whether the graphs are written as text.
+        strip_default_attrs: whether attributes with their default value are left out, so that older readers that do
+            not know them can read the graph.
+        taps: paths that a signature of the serving graph returns beside the predictions.
+    """
+
+    doing: str
+    assets_extra: Mapping[str, Any] | None = None
+    as_text: bool = False
+    strip_default_attrs: bool = True
+    taps: Any = None
+
+
+def write_saved_model(
+    base: str, receiver_fns: ReceiverFns, recipe_of: Callable[[str, Any], Recipe], plan: SessionPlan, form: Form
+) -> str:
+    """Writes a SavedModel into a new folder of `base` and returns that folder.
+
+    Args:
+        base: the directory of all exports of the model.
+        receiver_fns: by mode, what makes its receiver.
+        recipe_of: gives the recipe of a mode's program, with a function that makes its input.
+        plan: tells the checkpoint.
+        form: what else.
+
+    Raises:
+        UsageError: nothing that can be exported was asked for.
+    """
+    modes = [mode for mode in TAGS if receiver_fns.get(mode) is not None]
+    if not modes:
+        raise UsageError(
+            f"{form.doing}: No valid modes for exporting found. Got {list(receiver_fns)}; expected receiver functions "
+            f"by mode, of {list(TAGS)}."
+        )
+    files = check_assets(form.assets_extra, form.doing)
+    with new_folder(base, form.doing) as folder:
+        builder = tf.compat.v1.saved_model.Builder(folder.path)
+        for mode in modes:
+            received = _Received(receiver_fns[mode], mode, form.doing)
+            program = build(recipe_of(mode, received.inputs))
+            _add(builder, program, received.receiver, plan, form, is_first=mode == modes[0])
+        with _without_line_about(folder.path):
+            builder.save(form.as_text)
+        copy_assets(files, folder.path)
+        folder.publish()
+    logger.info("SavedModel written to: %s/saved_model.%s", folder.final, "pbtxt" if form.as_text else "pb")
+    return folder.final
+
+
+class _Received:
+    """Calls a receiver function where the input of a program is made, and keeps what it returned."""
+
+    def __init__(self, receiver_fn: Callable[[], Any], mode: str, doing: str) -> None:
+        self._receiver_fn = receiver_fn
+        self._where = f"{doing}: the receiver function {name_of(receiver_fn)!r} (mode {mode!r})"
+        self.receiver: Any = None
+
+    def inputs(self) -> tuple[Any, Any]:
+        receiver = self._receiver_fn()
+        if not hasattr(receiver, "features") or not hasattr(receiver, "receiver_tensors"):
+            hint = "Is a `return` missing?" if receiver is None else "An input_fn is none; see build_raw_*_receiver_fn."
+            raise UsageError(
+                f"{self._where} must return a ServingInputReceiver, TensorServingInputReceiver or "
+                f"SupervisedInputReceiver, got {type(receiver).__name__} {receiver!r}. {hint}"
+            )
+        if not receiver.receiver_tensors:
+            raise UsageError(
+                f"{self._where} returned a receiver without tensors: receiver_tensors={receiver.receiver_tensors!r}, "
+                "so nothing can be fed. Expected placeholders by name, from which its features are made."
+            )
+        self.receiver = receiver
+        return receiver.features, getattr(receiver, "labels", None)
+
+
+def _add(builder: Any, program: Program, receiver: Any, plan: SessionPlan, form: Form, *, is_first: bool) -> None:
+    """Adds a mode's graph and, with the first one, the weights."""
+    spec, graph = program.spec, program.graph
+    with graph.as_default():
+        outputs = export_outputs(spec, program.mode)
+        if form.taps is not None and program.mode == ModeKeys.PREDICT:
+            outputs[TAPS] = tapped_output(program, form.taps, form.doing)
+        alternatives = getattr(receiver, "receiver_tensors_alternatives", None)
+        if spec.train_op is not None:
+            graph.add_to_collection(_TRAIN_OP, spec.train_op)
+        settings = {
+            "tags": [TAGS[program.mode]],
+            "signature_def_map": signatures(outputs, receiver.receiver_tensors, alternatives),
+            "assets_collection": graph.get_collection(tf.compat.v1.GraphKeys.ASSET_FILEPATHS),
+            "main_op": spec.scaffold.local_init_op or tf.compat.v1.train.Scaffold.default_local_init_op(),
+            "strip_default_attrs": form.strip_default_attrs,
+        }
+        with restored(program, plan) as (session, saver):
+            if is_first:
+                builder.add_meta_graph_and_variables(session, **settings, saver=saver)
+            else:
+                builder.add_meta_graph(**settings, saver=saver)
+
+
+@contextlib.contextmanager
+def _without_line_about(folder: str) -> Iterator[None]:
+    """TensorFlow tells where it wrote, and that folder is renamed afterwards; the line that stays true is ours."""
+
+    def is_of_another(record: logging.LogRecord) -> bool:
+        return folder not in record.getMessage()
+
+    logger.addFilter(is_of_another)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_of_another)
