@@ -6,6 +6,7 @@ for, told in one warning, and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -258,3 +259,19 @@ def saved_model_proto() -> Any:
     except ImportError as error:
         raise NotImplementedError(f"{release()} has no public way to read a saved_model.pb, and {error}.") from error
     return saved_model_pb2.SavedModel()
+
+
+def eager_mode() -> contextlib.AbstractContextManager[Any]:
+    """Eager execution, also in a program of TensorFlow 1, which has it switched off.
+
+    The TFLite converter is another one without it, which forgets the names of inputs and outputs. There is no public
+    way to switch it on for a while; without this door, a program of TensorFlow 1 gets such a file.
+    """
+    import tensorflow as tf
+
+    found = getattr(getattr(getattr(tf, "__internal__", None), "eager_context", None), "eager_mode", None)
+    if found is None:
+        loss = "A TFLite file that a program without eager execution makes has no names of inputs and outputs."
+        tell_once(release(), ("__internal__.eager_context.eager_mode",), loss)
+        return contextlib.nullcontext()
+    return found()

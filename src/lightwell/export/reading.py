@@ -5,6 +5,7 @@ Takes a folder, gives a `SavedModelFiles`. Loads no weights and builds no graph.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,12 @@ class SavedModelFiles:
     def graph(self, mode: str) -> Any:
         """The meta graph for a mode, or None."""
         return self.graphs.get(TAGS[mode])
+
+    def free_scope(self, start: str) -> str:
+        """A name scope in which none of the graphs has anything."""
+        taken = {node.name.split("/")[0] for graph in self.graphs.values() for node in graph.graph_def.node}
+        names = (start if number == 0 else f"{start}_{number}" for number in itertools.count())
+        return next(name for name in names if name not in taken)
 
     def assets(self, graph: Any) -> dict[str, str]:
         """The files that a graph reads: the name of the tensor that holds the path, to where the file is."""

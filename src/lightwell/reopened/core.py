@@ -7,11 +7,11 @@ from typing import Any
 from lightwell.checkpoints.index import newest_usable
 from lightwell.config import RunConfig
 from lightwell.estimator.core import Estimator
+from lightwell.export.conversions.report import Conversion
 from lightwell.export.reading import read_saved_model
+from lightwell.export.receiver_fns import build_raw_serving_input_receiver_fn
 from lightwell.reopened.model_fn import SavedModelFn
 from lightwell.sight.predictor import Predictor
-
-_INPUT_SCOPE = "input_fn"
 
 
 def from_saved_model(
@@ -44,7 +44,7 @@ class SavedModelEstimator(Estimator):
         self._files = read_saved_model(saved_model_dir, "from_saved_model")
         self._saved_model_fn = SavedModelFn(self._files, signature)
         super().__init__(self._saved_model_fn, model_dir, config)
-        self._input_scope = _INPUT_SCOPE
+        self._input_scope = self._files.free_scope("input_fn")
 
     def latest_checkpoint(self) -> str | None:
         """The newest checkpoint in `model_dir`; before there is one, that of the SavedModel."""
@@ -53,6 +53,13 @@ class SavedModelEstimator(Estimator):
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
         """As `Estimator.predictor`; without `inputs`, the structure is that of the SavedModel's signature."""
         return super().predictor(self._saved_model_fn.specs() if inputs is None else inputs, checkpoint_path)
+
+    def export(self, to: str = "saved_model", path: Any = None, rows: Any = None, **given: Any) -> Conversion:
+        """As `Estimator.export`; without a receiver function, the inputs are those of the SavedModel's signature."""
+        receiver_fn = given.pop("serving_input_receiver_fn", None)
+        if receiver_fn is None:
+            receiver_fn = build_raw_serving_input_receiver_fn(self._saved_model_fn.specs())
+        return super().export(to, path, rows, serving_input_receiver_fn=receiver_fn, **given)
 
     def _create_and_assert_global_step(self, graph: Any) -> None:
         """None: the graph of the SavedModel brings it."""

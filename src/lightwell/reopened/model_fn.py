@@ -15,7 +15,7 @@ from lightwell.checkpoints.restore import restore
 from lightwell.errors import InputFnError, ModelFnError, UsageError
 from lightwell.export.reading import SavedModelFiles
 from lightwell.export.saved_model import TAGS
-from lightwell.keys import DEFAULT_SERVING_SIGNATURE, LOSS, OWN_SCOPE, PREDICT_SERVING_KEY, ModeKeys
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, LOSS, PREDICT_SERVING_KEY, ModeKeys
 from lightwell.outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from lightwell.reopened.join import joined, tensor_names
 from lightwell.spec import EstimatorSpec
@@ -47,7 +47,9 @@ class SavedModelFn:
         where = f"{self._files.directory}: signature {name!r}"
         inputs = joined(signature.inputs, features, None if mode == ModeKeys.PREDICT else labels, where)
         self._bring_in(exported, inputs)
+        train_op = _train_op() if mode == ModeKeys.TRAIN else None
         scaffold = self._scaffold()
+        _forget_the_export()
         if mode == ModeKeys.PREDICT:
             outputs = _export_outputs(exported.signature_def, inputs)
             return EstimatorSpec(mode, _predictions(outputs, name), export_outputs=outputs, scaffold=scaffold)
@@ -56,7 +58,7 @@ class SavedModelFn:
             mode,
             predictions=_below(_PREDICTIONS, tensors),
             loss=_loss(tensors, where),
-            train_op=_train_op() if mode == ModeKeys.TRAIN else None,
+            train_op=train_op,
             eval_metric_ops=_metrics(tensors),
             scaffold=scaffold,
         )
@@ -94,9 +96,10 @@ class SavedModelFn:
         return found
 
     def _bring_in(self, exported: Any, inputs: Mapping[str, Any]) -> None:
-        with tf.name_scope(f"{OWN_SCOPE}assets"):
+        with tf.name_scope(self._files.free_scope("assets")):
             files = {name: tf.constant(path) for name, path in self._files.assets(exported).items()}
-        there = {op.name for op in v1.get_default_graph().get_operations()}
+        graph = v1.get_default_graph()
+        there = {op.name for op in graph.get_operations()}
         clash = sorted(there.intersection(node.name for node in exported.graph_def.node))
         if clash:
             raise InputFnError(
@@ -109,6 +112,9 @@ class SavedModelFn:
             raise ModelFnError(
                 f"The graph of the SavedModel {self._files.directory} cannot be brought in: {error}."
             ) from error
+        graph.clear_collection(v1.GraphKeys.ASSET_FILEPATHS)  # what it names has been replaced
+        for path in files.values():
+            graph.add_to_collection(v1.GraphKeys.ASSET_FILEPATHS, path)
 
     def _scaffold(self) -> Any:
         """Tables and local variables as the export initialises them; weights from it, where no checkpoint has them."""
@@ -121,6 +127,12 @@ class SavedModelFn:
                 restore(session, scaffold.saver, weights, exact=True, keep_numbering=False)
 
         return v1.train.Scaffold(local_init_op=tf.group(*main, *local) if main else None, init_fn=load)
+
+
+def _forget_the_export() -> None:
+    """Takes out what the export noted in collections for loaders: another export notes its own."""
+    for name in (*_INIT_OPS, _TRAIN_OPS[0]):
+        v1.get_default_graph().clear_collection(name)
 
 
 def _outputs(signature: Any) -> dict[str, Any]:

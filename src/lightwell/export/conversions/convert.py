@@ -63,7 +63,14 @@ def check_form(to: str) -> None:
 
 
 def convert(
-    folder: str, to: str, path: str, check: Check, *, signature: str | None = None, select_tf_ops: bool = False
+    folder: str,
+    to: str,
+    path: str,
+    check: Check,
+    *,
+    source: str = "",
+    signature: str | None = None,
+    select_tf_ops: bool = False,
 ) -> Conversion:
     """Converts a SavedModel and compares the result with it.
 
@@ -72,6 +79,7 @@ def convert(
         to: a name in `CONVERTERS`.
         path: the file to write.
         check: rows to compare on.
+        source: what the SavedModel was made from, for the report, where it is only on the way.
         signature: which signature; None for `serving_default`.
         select_tf_ops: whether ops that the form does not have may stay TensorFlow's.
 
@@ -93,11 +101,11 @@ def convert(
         found = differences(expected, converter.call(content, name, rows.arrays))
     except (LightwellError, tf.errors.OpError) as error:
         problem = f"{_of_rows(rows)}{reason_of(error)}."
-    return told(Conversion(to, path, folder, name, rows.count, rows.told, found, problem, len(content)))
+    return told(Conversion(to, path, source or folder, name, rows.count, rows.told, found, problem, len(content)))
 
 
 def compared(
-    folder: str, signature: str | None, check: Check, reference: Callable[[Mapping[str, Any]], Any]
+    folder: str, source: str, signature: str | None, check: Check, reference: Callable[[Mapping[str, Any]], Any]
 ) -> Conversion:
     """Compares a SavedModel with what it was made from: `reference` is a function of the rows' arrays."""
     files = read_saved_model(folder, "export")
@@ -117,7 +125,7 @@ def compared(
     except (LightwellError, tf.errors.OpError) as error:
         problem = f"{_of_rows(rows)}{reason_of(error)}."
     size = sum(tf.io.gfile.stat(file).length for file in _all_files(folder))
-    return told(Conversion(SAVED_MODEL, folder, "the Estimator", name, rows.count, rows.told, found, problem, size))
+    return told(Conversion(SAVED_MODEL, folder, source, name, rows.count, rows.told, found, problem, size))
 
 
 def told(conversion: Conversion) -> Conversion:
@@ -127,7 +135,7 @@ def told(conversion: Conversion) -> Conversion:
 
 
 def _of_rows(rows: Rows) -> str:
-    return "on made-up rows, " if rows.told.startswith("made up") else ""
+    return "on made-up rows, " if rows.told.startswith("made-up") else ""
 
 
 def _signature(files: SavedModelFiles, wanted: str | None) -> tuple[Any, str]:

@@ -88,7 +88,7 @@ class Conversion:
         ]
         if self.not_checked:
             return "\n".join([*lines, f"  NOT CHECKED: {self.not_checked}"])
-        lines.append(f"  checked  {self.rows} rows, {self.rows_from}")
+        lines.append(f"  checked  {self.rows} {self.rows_from}")
         width = max(len(one.name) for one in self.differences)
         lines += [
             f"    {one.name:{width}}  {one}{'' if one.is_close else '  <- NOT THE SAME'}" for one in self.differences

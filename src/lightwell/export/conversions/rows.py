@@ -55,7 +55,8 @@ def rows_for(inputs: Mapping[str, Any], given: Any, told: str = "") -> Rows:
     """
     if given is None:
         return Rows(
-            {name: _made_up(info) for name, info in sorted(inputs.items())}, "made up: pass rows to check real ones"
+            {name: _made_up(info) for name, info in sorted(inputs.items())},
+            "made-up rows: pass rows to check on real ones",
         )
     named: Mapping[str, Any] = given if isinstance(given, Mapping) else {next(iter(inputs)): given}
     if not isinstance(given, Mapping) and len(inputs) != 1:
@@ -66,7 +67,7 @@ def rows_for(inputs: Mapping[str, Any], given: Any, told: str = "") -> Rows:
             f"rows: the model takes {sorted(inputs)}, and the rows have {sorted(named)}: {missing} is missing."
         )
     arrays = {name: _array(name, info, named[name]) for name, info in inputs.items()}
-    return Rows(arrays, told or "given")
+    return Rows(arrays, told or "rows given")
 
 
 def read_rows(path: str) -> dict[str, Any] | Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import logging
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import UsageError, reason_of
 from lightwell.export.reading import SavedModelFiles
 
@@ -29,13 +32,16 @@ def to_tflite(files: SavedModelFiles, signature: str, select_tf_ops: bool) -> by
     Raises:
         UsageError: ops stand in the way; the text names them.
     """
-    converter = tf.lite.TFLiteConverter.from_saved_model(files.directory, signature_keys=[signature], tags={"serve"})
-    if select_tf_ops:
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS, tf.lite.OpsSet.SELECT_TF_OPS]
-    try:
-        return bytes(converter.convert())
-    except Exception as error:  # the converter's own error has no public name
-        raise UsageError(_refusal(str(error), error, select_tf_ops)) from error
+    with _log_as_it_was(), _tf.eager_mode():
+        converter = tf.lite.TFLiteConverter.from_saved_model(
+            files.directory, signature_keys=[signature], tags={"serve"}
+        )
+        if select_tf_ops:
+            converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS, tf.lite.OpsSet.SELECT_TF_OPS]
+        try:
+            return bytes(converter.convert())
+        except Exception as error:  # the converter's own error has no public name
+            raise UsageError(_refusal(str(error), error, select_tf_ops)) from error
 
 
 def call_tflite(content: bytes, signature: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,6 +62,18 @@ def call_tflite(content: bytes, signature: str, arrays: Mapping[str, Any]) -> di
                     "where it will run, with the select-tf-ops library linked in."
                 ) from error
             raise UsageError(f"the converted model does not run: {reason_of(error)}.") from error
+
+
+@contextlib.contextmanager
+def _log_as_it_was() -> Iterator[None]:
+    """The converter sets Python's logging up by the way; from then on, every line would be logged twice."""
+    root = logging.getLogger()
+    before = list(root.handlers)
+    try:
+        yield
+    finally:
+        for handler in [handler for handler in root.handlers if handler not in before]:
+            root.removeHandler(handler)
 
 
 def _interpreter() -> Any:
