@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -84,8 +85,8 @@ def test_the_newest_saved_model_becomes_tflite(folder: Path) -> None:
     assert [line.split()[0] for line in lines[3:]] == ["class", "probabilities"]
     assert max(map(len, lines)) <= 100
     assert shown.errors.splitlines() == [
-        f"lightwell export: note: runs/digits/export/mine/{version.name} is of step 5; runs/digits/model.ckpt-10 is newer. "
-        "--model train:model_fn exports that."
+        f"lightwell export: note: runs/digits/export/mine/{version.name} is of step 5; runs/digits/model.ckpt-10 is "
+        "newer. --model train:model_fn exports that."
     ], "and not a word of TensorFlow's"
     assert (folder / "runs/digits/export/tflite/model.tflite").is_file()
 
@@ -111,31 +112,43 @@ def test_a_function_that_makes_the_estimator(folder: Path) -> None:
     assert "made-up rows" in shown.out
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        ("--to tflite --model trian:model_fn", "--model: there is no module 'trian'. Modules are looked for in "),
-        ("--to tflite --model train:modelfn", "train has no 'modelfn'. The nearest names are ['model_fn']."),
-        (
-            "--to tflite --model train:number",
-            "expected a model_fn, an Estimator, or a function that makes one, got int",
-        ),
-        ("--to tflite --model train", "--model train: expected module:name, as in train:model_fn."),
-        ("--to tflite --model train:model_fn --params {x", "--params: expected JSON, or a file of it: "),
-        ("--to tflite --rows nowhere.npz", "rows: nowhere.npz cannot be read: "),
-        ("--to tflite --rows train.py", "rows: train.py has none of the endings .npz, .npy, .csv, .json, .jsonl"),
-        (
-            "--to saved_model",
-            "is a SavedModel already. To export the newest checkpoint, name the model's code: --model",
-        ),
-    ],
-)
-def test_mistakes_are_told(folder: Path, words: str, text: str) -> None:
-    shown = lightwell(folder, "export", "runs/digits", *words.split())
-    assert shown.code == 2
-    assert shown.out == ""
-    assert text in shown.errors
-    assert len(shown.errors.splitlines()) == 1
+MISTAKES = {
+    "--to tflite --model trian:model_fn": "--model: there is no module 'trian'. Modules are looked for in ",
+    "--to tflite --model train:modelfn": "train has no 'modelfn'. The nearest names are ['model_fn'].",
+    "--to tflite --model train": "--model train: expected module:name, as in train:model_fn.",
+    "--to tflite --model train:model_fn --params {x": "--params: expected JSON, or a file of it: ",
+    "--to tflite --rows nowhere.npz": "rows: nowhere.npz cannot be read: ",
+    "--to tflite --rows train.py": "rows: train.py has none of the endings .npz, .npy, .csv, .json, .jsonl",
+}
+# All in one process, as each would import TensorFlow anew.
+_MAKE_ALL = """
+import contextlib, io, json, sys
+from lightwell.cli.main import main
+told = {}
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as errors, contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main(["export", "runs/digits", *words.split()])
+    told[words] = [code, out.getvalue(), errors.getvalue()]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", _MAKE_ALL, json.dumps(list(MISTAKES))]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_mistakes_are_told(told: dict[str, Any], words: str) -> None:
+    code, out, errors = told[words]
+    assert code == 2
+    assert out == ""
+    assert MISTAKES[words] in errors
+    assert len(errors.splitlines()) == 1
 
 
 def test_weights_alone_are_no_model(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,8 +187,6 @@ def test_a_wrong_command_line(words: list[str], text: str, capsys: pytest.Captur
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl", "npy"])
 def test_rows_of_any_file(folder: Path, tmp_path: Path, form: str) -> None:
     """Read in this process: how they get to the model is the same for all."""
-    import json
-
     from lightwell.export.conversions.rows import read_rows
 
     file, rows = tmp_path / f"rows.{form}", [{"a": 1.5, "b": "x"}, {"a": 2.0, "b": "y"}]

@@ -57,6 +57,7 @@ def not_for_tflite(tmp_path_factory: Any) -> lw.Estimator:
     return tiny.estimator(tmp_path_factory.mktemp("determinant"), determinant).train(rows)
 
 
+@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
 def test_tflite_on_the_rows_of_an_input_fn(made: lw.Estimator) -> None:
     result = made.export("tflite", rows=rows)
     assert result.path == os.path.join(made.model_dir, "export", "tflite", "model.tflite")
@@ -68,11 +69,6 @@ def test_tflite_on_the_rows_of_an_input_fn(made: lw.Estimator) -> None:
     got = interpreter.get_signature_runner("serving_default")(x=X)
     expected = np.stack([row["probabilities"] for row in made.predict(rows)])
     assert np.abs(got["probabilities"] - expected).max() == pytest.approx(result.largest_difference, abs=1e-9)
-
-
-test_tflite_on_the_rows_of_an_input_fn = pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")(
-    test_tflite_on_the_rows_of_an_input_fn
-)
 
 
 def test_the_report(made: lw.Estimator, tmp_path: Path, log: LogLines) -> None:
@@ -125,8 +121,8 @@ def test_a_difference_is_told(made: lw.Estimator, tmp_path: Path, monkeypatch: A
 
 def test_an_op_that_prevents_it_is_named(not_for_tflite: lw.Estimator, tmp_path: Path) -> None:
     text = (
-        r"TFLite: the model cannot be converted, as TFLite has no op for MatrixDeterminant\. Either allow TensorFlow's own "
-        r"\(select_tf_ops=True, --select-tf-ops\) .* or do this step outside of the model\."
+        r"TFLite: the model cannot be converted, as TFLite has no op for MatrixDeterminant\. Either allow "
+        r"TensorFlow's own \(select_tf_ops=True, --select-tf-ops\) .* or do this step outside of the model\."
     )
     with pytest.raises(ValueError, match=text):
         not_for_tflite.export("tflite", tmp_path / "m.tflite")
