@@ -135,5 +135,6 @@ _NUMBERS = {
     "Read-only file system": errno.EROFS,
     "Permission denied": errno.EACCES,
     "Not a directory": errno.ENOTDIR,
+    "is not a directory": errno.ENOTDIR,
     "File too large": errno.EFBIG,
 }

@@ -115,6 +115,8 @@ def test_a_function_that_makes_the_estimator(folder: Path) -> None:
 MISTAKES = {
     "--to tflite --model trian:model_fn": "--model: there is no module 'trian'. Modules are looked for in ",
     "--to tflite --model train:modelfn": "train has no 'modelfn'. The nearest names are ['model_fn'].",
+    "--to tflite --model train:number": "expected a model_fn, an Estimator, or a function that makes one, got int",
+    "--to saved_model": "is a SavedModel already. To export the newest checkpoint, name the model's code: --model",
     "--to tflite --model train": "--model train: expected module:name, as in train:model_fn.",
     "--to tflite --model train:model_fn --params {x": "--params: expected JSON, or a file of it: ",
     "--to tflite --rows nowhere.npz": "rows: nowhere.npz cannot be read: ",

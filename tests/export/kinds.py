@@ -82,6 +82,12 @@ def keras_words(features: dict[str, Any], training: bool, folder: Path) -> Any:
     return tf.reduce_sum(keras.layers.Embedding(4, 3)(places), axis=1, keepdims=True)
 
 
+def keras_seeds(features: dict[str, Any], training: bool, folder: Path) -> Any:
+    """Draws a number in every mode: the state of the seed is no part of a checkpoint."""
+    drawn = keras.random.uniform([], seed=keras.random.SeedGenerator(5))
+    return keras.layers.Dense(1)(features["x"]) + 0.0 * drawn
+
+
 def old_rnn(features: dict[str, Any], training: bool, folder: Path) -> Any:
     cell = lw.rnn_cell.BasicLSTMCell(3)
     outputs, _ = v1.nn.dynamic_rnn(cell, features["x"][:, :, tf.newaxis], dtype=tf.float32)
@@ -153,6 +159,7 @@ KINDS: dict[str, Body] = {
         keras_lstm,
         keras_convolution,
         keras_words,
+        keras_seeds,
         old_rnn,
         columns,
         columns_of_a_file,

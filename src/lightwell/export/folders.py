@@ -18,7 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, disk_error, reason_of
+from lightwell.errors import ModelDirError, UsageError, disk_error, reason_of
 from lightwell.log import logger
 
 _DAY = 24 * 3600
@@ -40,6 +40,14 @@ class MissingAsset(UsageError, tf.errors.NotFoundError):
         return str(self.message)
 
 
+class ExportDirError(ModelDirError, tf.errors.OpError):
+    """The directory for exports cannot be written. It can be caught as what TensorFlow raises for that, too."""
+
+    def __init__(self, cause: Any, text: str) -> None:
+        ModelDirError.__init__(self, disk_error(cause, text).errno, text)
+        tf.errors.OpError.__init__(self, None, None, text, getattr(cause, "error_code", tf.errors.UNKNOWN))
+
+
 class NewFolder:
     """A folder that is being written.
 
@@ -48,10 +56,31 @@ class NewFolder:
         final: where it stands once it is complete.
     """
 
-    def __init__(self, base: str, path: str) -> None:
+    def __init__(self, base: str, path: str, doing: str) -> None:
         self._base = base
+        self._doing = doing
         self.path = path
         self.final = ""
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around whatever writes into it: says so where the directory does not allow that.
+
+        Raises:
+            ExportDirError: it does not.
+        """
+        try:
+            yield
+        except (
+            tf.errors.PermissionDeniedError,
+            tf.errors.ResourceExhaustedError,
+            tf.errors.FailedPreconditionError,
+        ) as error:
+            raise ExportDirError(
+                error,
+                f"{self._doing}: {self._base!r} cannot be written: {reason_of(error)}. Nothing has been exported. "
+                "Choose another export_dir_base, or mend its rights or space.",
+            ) from error
 
     def publish(self) -> None:
         """Renames it to a number: the time, or one more than the newest that is there."""
@@ -70,30 +99,24 @@ def new_folder(base: str, doing: str) -> Iterator[NewFolder]:
     """A new folder in `base`, which is made if it is not there; an error within leaves nothing behind.
 
     Raises:
-        ModelDirError: `base` cannot be written.
+        ExportDirError: `base` cannot be written.
     """
     name = f"temp-{int(time.time())}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}"
-    path = os.path.join(base, name)
+    folder = NewFolder(base, os.path.join(base, name), doing)
     try:
-        tf.io.gfile.makedirs(base)
-        _remove_unfinished(base)
-        with _lock:
-            _written_now.add(path)
-        tf.io.gfile.makedirs(path)
-        yield NewFolder(base, path)
-    except (tf.errors.PermissionDeniedError, tf.errors.ResourceExhaustedError, tf.errors.FailedPreconditionError) as e:
-        _remove(path)
-        raise disk_error(
-            e,
-            f"{doing}: {base!r} cannot be written: {reason_of(e)}. Nothing has been exported. Choose another "
-            "export_dir_base, or mend its rights or space.",
-        ) from e
+        with folder.writing():
+            tf.io.gfile.makedirs(base)
+            _remove_unfinished(base)
+            with _lock:
+                _written_now.add(folder.path)
+            tf.io.gfile.makedirs(folder.path)
+        yield folder
     except BaseException:
-        _remove(path)
+        _remove(folder.path)
         raise
     finally:
         with _lock:
-            _written_now.discard(path)
+            _written_now.discard(folder.path)
 
 
 def check_assets(assets: Mapping[str, Any] | None, doing: str) -> dict[str, str]:

@@ -73,16 +73,20 @@ def write_saved_model(
             f"by mode, of {list(TAGS)}."
         )
     files = check_assets(form.assets_extra, form.doing)
-    with new_folder(base, form.doing) as folder:
+    with new_folder(base, form.doing) as folder, _without_lines_about(folder.path, "build_tensor_info"):
         builder = tf.compat.v1.saved_model.Builder(folder.path)
         for mode in modes:
             received = _Received(receiver_fns[mode], mode, form.doing)
             program = build(recipe_of(mode, received.inputs))
-            _add(builder, program, received.receiver, plan, form, is_first=mode == modes[0])
-        with _without_line_about(folder.path):
+            with _ready(program, received.receiver, plan, form) as (session, settings), folder.writing():
+                if mode == modes[0]:
+                    builder.add_meta_graph_and_variables(session, **settings)
+                else:
+                    builder.add_meta_graph(**settings)
+        with folder.writing():
             builder.save(form.as_text)
-        copy_assets(files, folder.path)
-        folder.publish()
+            copy_assets(files, folder.path)
+            folder.publish()
     logger.info("SavedModel written to: %s/saved_model.%s", folder.final, "pbtxt" if form.as_text else "pb")
     return folder.final
 
@@ -112,8 +116,9 @@ class _Received:
         return receiver.features, getattr(receiver, "labels", None)
 
 
-def _add(builder: Any, program: Program, receiver: Any, plan: SessionPlan, form: Form, *, is_first: bool) -> None:
-    """Adds a mode's graph and, with the first one, the weights."""
+@contextlib.contextmanager
+def _ready(program: Program, receiver: Any, plan: SessionPlan, form: Form) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A session with the weights of a mode's graph, and what else TensorFlow's builder takes to write it."""
     spec, graph = program.spec, program.graph
     with graph.as_default():
         outputs = export_outputs(spec, program.mode)
@@ -130,21 +135,20 @@ def _add(builder: Any, program: Program, receiver: Any, plan: SessionPlan, form:
             "strip_default_attrs": form.strip_default_attrs,
         }
         with restored(program, plan) as (session, saver):
-            if is_first:
-                builder.add_meta_graph_and_variables(session, **settings, saver=saver)
-            else:
-                builder.add_meta_graph(**settings, saver=saver)
+            yield session, {**settings, "saver": saver}
 
 
 @contextlib.contextmanager
-def _without_line_about(folder: str) -> Iterator[None]:
-    """TensorFlow tells where it wrote, and that folder is renamed afterwards; the line that stays true is ours."""
+def _without_lines_about(*words: str) -> Iterator[None]:
+    """TensorFlow tells where it wrote, and that folder is renamed afterwards: the line that stays true is ours. And it
+    tells that a function of its own is deprecated, which only itself calls."""
 
-    def is_of_another(record: logging.LogRecord) -> bool:
-        return folder not in record.getMessage()
+    def is_about_something_else(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        return not any(word in text for word in words)
 
-    logger.addFilter(is_of_another)
+    logger.addFilter(is_about_something_else)
     try:
         yield
     finally:
-        logger.removeFilter(is_of_another)
+        logger.removeFilter(is_about_something_else)
