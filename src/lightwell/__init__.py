@@ -42,6 +42,7 @@ _OWN_NAMES = {
     "estimator": "lightwell.estimator",
     "export": "lightwell.export",
     "feature_columns": "lightwell.feature_columns",
+    "from_saved_model": "lightwell.reopened.core:from_saved_model",
     "histogram": "lightwell.sight.reductions:histogram",
     "install": "lightwell.compat.install:install",
     "keras_objects": "lightwell.export.keras_model.own_layers:KERAS_OBJECTS",

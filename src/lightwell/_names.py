@@ -98,7 +98,6 @@ _WRITE_LOSS = (
     "tf.compat.v1.metrics, and return an EstimatorSpec."
 )
 _TRAIN_THEN_EVALUATE = "It is not written yet: call estimator.train and estimator.evaluate in turn."
-_NO_EXPORT = "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours and save that."
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
 )
@@ -135,8 +134,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_in("lightwell.checkpoints", "WarmStartSettings"),
         *_stand_ins(
             *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
-            *_planned(_NO_EXPORT, "lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         ),
+        *_in("lightwell.export.exporters", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         *_TENSORFLOWS_HOOKS,
         *_absent(
             "Boosted trees left TensorFlow: use a decision forest library (ydf, xgboost, lightgbm).",

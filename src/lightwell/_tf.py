@@ -6,6 +6,7 @@ for, told in one warning, and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -242,3 +243,35 @@ def body_around(tensor: Any) -> str | None:
         return "tf.cond or tf.while_loop"
     context = tensor.op._get_control_flow_context()
     return loop if context is not None and context.GetWhileContext() is not None else "tf.cond"
+
+
+def saved_model_proto() -> Any:
+    """An empty message of the file `saved_model.pb`.
+
+    A SavedModel with several graphs must be read to know which it has; TensorFlow's public loaders take one whole, into
+    a session, and name nothing that they do not find.
+
+    Raises:
+        NotImplementedError: this TensorFlow has it elsewhere; SavedModels can be written then, but not read back.
+    """
+    try:
+        from tensorflow.core.protobuf import saved_model_pb2
+    except ImportError as error:
+        raise NotImplementedError(f"{release()} has no public way to read a saved_model.pb, and {error}.") from error
+    return saved_model_pb2.SavedModel()
+
+
+def eager_mode() -> contextlib.AbstractContextManager[Any]:
+    """Eager execution, also in a program of TensorFlow 1, which has it switched off.
+
+    The TFLite converter is another one without it, which forgets the names of inputs and outputs. There is no public
+    way to switch it on for a while; without this door, a program of TensorFlow 1 gets such a file.
+    """
+    import tensorflow as tf
+
+    found = getattr(getattr(getattr(tf, "__internal__", None), "eager_context", None), "eager_mode", None)
+    if found is None:
+        loss = "A TFLite file that a program without eager execution makes has no names of inputs and outputs."
+        tell_once(release(), ("__internal__.eager_context.eager_mode",), loss)
+        return contextlib.nullcontext()
+    return found()

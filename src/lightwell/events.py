@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -122,14 +122,19 @@ def _unwritable(directory: str, error: BaseException) -> ModelDirError:
 
 
 def read_metrics(directory: str) -> OrderedDict[int, dict[str, float]]:
-    """The numbers in the event files of a directory: step to tag to value, by step, the last written where one repeats.
-
-    A directory that does not exist has none; a file that is cut short counts as far as it can be read.
-    """
-    found: dict[int, dict[str, float]] = {}
+    """The numbers in the event files of a directory, as `metrics_in` gives them; one that does not exist has none."""
     names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
     # No glob: the path itself may hold brackets or stars.
-    for path in (os.path.join(directory, name) for name in sorted(names) if name.startswith(_EVENT_FILE)):
+    return metrics_in([os.path.join(directory, name) for name in names if name.startswith(_EVENT_FILE)])
+
+
+def metrics_in(files: Iterable[str]) -> OrderedDict[int, dict[str, float]]:
+    """The numbers in event files: step to tag to value, by step, the last written where one repeats.
+
+    A file that is cut short counts as far as it can be read.
+    """
+    found: dict[int, dict[str, float]] = {}
+    for path in sorted(files):
         with contextlib.suppress(tf.errors.DataLossError):
             for event in tf.compat.v1.train.summary_iterator(path):
                 numbers = {value.tag: value.simple_value for value in event.summary.value if _is_number(value)}

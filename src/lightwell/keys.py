@@ -29,6 +29,8 @@ REGRESS_SERVING_KEY = "regression"
 # Files of a model_dir: checkpoints, and the one that says which is the newest.
 CHECKPOINT_PREFIX = "model.ckpt"
 CHECKPOINT_STATE = "checkpoint"
+# Either of which makes a folder a SavedModel.
+SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 
 # Scopes of a graph: what Lightwell adds to it is no part of the model and stands below the first one.
 OWN_SCOPE = "lightwell/"

@@ -18,10 +18,10 @@ STANDING = [("", row) for row in ROWS[""] if row.stand_in]
 
 
 def test_packages_that_derive_and_annotate_can_be_imported() -> None:
-    class Copier(v2.Exporter):
+    class Copier(v2.Head):
         """As packages write it."""
 
-    class Abstract(abc.ABC, v2.BestExporter):
+    class Abstract(abc.ABC, v2.DNNClassifier):
         """The original was abstract, and could be combined."""
 
     class Experiment(NamedTuple):
@@ -31,9 +31,9 @@ def test_packages_that_derive_and_annotate_can_be_imported() -> None:
     def train(spec: v2.EvalSpec) -> v1.tpu.TPUEstimatorSpec:
         return spec
 
-    assert issubclass(Copier, v2.Exporter)
-    assert issubclass(Abstract, v2.BestExporter)
-    assert not isinstance(3, v2.Exporter)
+    assert issubclass(Copier, v2.Head)
+    assert issubclass(Abstract, v2.DNNClassifier)
+    assert not isinstance(3, v2.Head)
     assert Experiment(None).train_spec is None
     assert get_type_hints(train, vars(), {"v1": v1, "v2": v2})["spec"] is v2.EvalSpec
 
@@ -48,20 +48,20 @@ def test_making_one_says_what_to_use(namespace: str, row: Any) -> None:
 
 
 def test_making_one_that_derives_says_so() -> None:
-    class Copier(v2.Exporter):
+    class Copier(v2.Head):
         def __init__(self, name: str) -> None:
             raise AssertionError("the base comes first")
 
-    with pytest.raises(AttributeError, match=r"Copier derives from tf\.estimator\.Exporter, which does not exist in"):
+    with pytest.raises(AttributeError, match=r"Copier derives from tf\.estimator\.Head, which does not exist in"):
         Copier("best")
 
 
 def test_there_is_one_of_each_and_it_is_not_listed() -> None:
-    assert v1.Exporter is v2.Exporter is stand_in("tf.estimator.Exporter", v2.Exporter.hint)
-    page = private_page("exporter")
+    assert v1.Head is v2.Head is stand_in("tf.estimator.Head", v2.Head.hint)
+    page = private_page("head.base_head")
     assert page is not None
-    assert page.targets["Exporter"] == "lightwell.compat.v1.estimator:Exporter"
+    assert page.targets["Head"] == "lightwell.compat.v1.estimator:Head"
     for face in (v1, v2):
-        assert "Exporter" not in face.__all__
-        assert "Exporter" not in dir(face)
-    assert (v2.Exporter.__name__, v2.Exporter.__module__) == ("Exporter", "tf.estimator")
+        assert "Head" not in face.__all__
+        assert "Head" not in dir(face)
+    assert (v2.Head.__name__, v2.Head.__module__) == ("Head", "tf.estimator")

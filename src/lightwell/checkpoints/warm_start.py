@@ -7,6 +7,7 @@ fit. Works in the graph being built: it changes initial values, so that initiali
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class WarmStartSettings(_Settings):
     """What to take over from where.
 
     Args:
-        ckpt_to_initialize_from: a checkpoint, or a directory whose newest one is taken.
+        ckpt_to_initialize_from: a checkpoint, a directory whose newest one is taken, or the folder of a SavedModel.
         vars_to_warm_start: which variables:
 
             * a regular expression, matched from the start of a name, over the trainable variables (`.*`: all of them);
@@ -137,11 +138,14 @@ def warm_start(settings: WarmStartSettings) -> WarmStartReport:
 def _found(path: str) -> str:
     if not tf.io.gfile.isdir(path):
         return checked_path(path, "warm_start_from")
+    of_saved_model = os.path.join(path, "variables", "variables")
+    if tf.io.gfile.exists(f"{of_saved_model}.index"):
+        return of_saved_model
     newest = newest_usable(path)
     if newest is None:
         raise CheckpointUnreadable(
-            f"warm_start_from: the directory {path} has no checkpoint. Expected the model_dir of a trained model, or "
-            "one checkpoint in it."
+            f"warm_start_from: the directory {path} has no checkpoint. Expected the model_dir of a trained model, "
+            "one checkpoint in it, or the folder of a SavedModel."
         )
     return newest
 

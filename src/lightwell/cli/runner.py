@@ -73,7 +73,7 @@ def _prepare_script(request: Request) -> tuple[Program, _Main]:
     places = places_of(folder, os.getcwd())
     _put_first_on_path(folder)
     program = look_at(path, "", places, request.version)
-    _open(program)
+    open_doors(program)
     return program, _Main(path, compile(source, path, "exec", dont_inherit=True), spec=None, package=None)
 
 
@@ -81,8 +81,8 @@ def _prepare_module(request: Request) -> tuple[Program, _Main]:
     name = str(request.module)
     places = places_of(os.getcwd())
     _put_first_on_path(os.getcwd())
-    program = _look_at_module(name, places, request.version)
-    _open(program)
+    program = look_at_module(name, places, request.version)
+    open_doors(program)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:
         name = f"{name}.__main__"
@@ -101,7 +101,7 @@ def _put_first_on_path(folder: str) -> None:
         sys.path[0] = folder
 
 
-def _look_at_module(name: str, places: Places, forced: Version | None) -> Program:
+def look_at_module(name: str, places: Places, forced: Version | None) -> Program:
     """Decide from the module's source, found without importing its packages."""
     found = main_source_of(name, places)
     if found is None:
@@ -121,7 +121,7 @@ def _find_module(name: str) -> ModuleSpec:
     return spec
 
 
-def _open(program: Program) -> None:
+def open_doors(program: Program) -> None:
     """Open the doors, and put the program's own modules behind them."""
     install()
     sys.meta_path.insert(1, OwnModules(program))

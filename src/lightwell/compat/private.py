@@ -102,7 +102,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     | dict.fromkeys(("_TrainingExecutor", "_ContinuousEvalListener", "_EvalStatus", "_EvalResult"), _NO_EXECUTOR)
     | {"_assert_eval_spec": "!The Estimator checks the arguments of evaluate itself."},
     "exporter": _shared("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
-    | {"_SavedModelExporter": "!Export is not written yet: restore estimator.latest_checkpoint() and save that."},
+    | {
+        "_SavedModelExporter": "lightwell.export.exporters.saved_model:SavedModelExporter",
+        "_loss_smaller": "lightwell.export.exporters.best:loss_smaller",
+    },
     "gc": {
         name: f"lightwell.compat.version_folders:{name.lstrip('_')}"
         for name in (

@@ -111,6 +111,10 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
     | {
         "add_metrics": f"{_V1}:add_metrics",
         "clip_gradients_by_norm": "!In model_fn, call tf.clip_by_global_norm before apply_gradients.",
+        "SavedModelEstimator": "lightwell.reopened.core:SavedModelEstimator",
+        "build_raw_supervised_input_receiver_fn": f"{_V1}.experimental:build_raw_supervised_input_receiver_fn",
+        "export_all_saved_models": "!Call estimator.experimental_export_all_saved_models.",
+        "export_saved_model_for_mode": "!Call estimator.export_saved_model(..., experimental_mode=mode).",
         "forward_features": '!Ask for them: estimator.predict(input_fn, taps=["features/<key>"]).',
     },
     "factorization": {"KMeansClustering": f"{_V1}.experimental:KMeans"},
@@ -177,7 +181,9 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
         "": _ADDONS,
     },
     "optimizer_v2": {"": "!Use tf.keras.optimizers."},
-    "predictor": {"": "!Use estimator.predictor(), or tf.saved_model.load on the exported folder."},
+    "predictor": {
+        "": "!Use estimator.predictor(), or lightwell.from_saved_model(folder).predictor() for an exported model."
+    },
     "proto": {"": "!Use tf.io.decode_proto and tf.io.encode_proto."},
     "quantization": {"": "!Use tf.quantization."},
     "quantize": {"": _SMALLER_MODELS},

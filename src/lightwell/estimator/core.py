@@ -46,8 +46,8 @@ class Estimator(Overridable, Exports):
             `config.model_dir` is set.
         config: a `RunConfig`.
         params: handed to `model_fn` and `input_fn`; copied.
-        warm_start_from: a checkpoint, a directory or `WarmStartSettings` to take initial weights from, when `model_dir`
-            has no checkpoint yet.
+        warm_start_from: a checkpoint, a directory, a SavedModel or `WarmStartSettings` to take initial weights from,
+            when `model_dir` has no checkpoint yet.
 
     Raises:
         ModelFnError: `model_fn` cannot be called the way an Estimator calls it.
@@ -72,6 +72,7 @@ class Estimator(Overridable, Exports):
         self._eval_distribution = self._config.eval_distribute
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start_settings = checked_settings(warm_start_from)
+        self._input_scope = ""
         self._sessions: Any = None  # where open sessions wait; made with the first verb
         logger.info("Using config: %s", self._config)
 
@@ -287,6 +288,7 @@ class Estimator(Overridable, Exports):
             self._sessions,
             self._newest_checkpoint,
             self._create_and_assert_global_step,
+            self._input_scope,
         )
 
     def _trained_checkpoint(self) -> str:

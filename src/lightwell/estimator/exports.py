@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lightwell.errors import UsageError, WrongType
 from lightwell.estimator.tracebacks import brief
@@ -13,7 +13,9 @@ from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
 if TYPE_CHECKING:
+    from lightwell.estimator.core import Estimator
     from lightwell.estimator.verbs import Model
+    from lightwell.export.conversions.report import Conversion
 
 
 class Exports:
@@ -161,6 +163,51 @@ class Exports:
             )
         given = {mode: receiver_fn for mode, receiver_fn in input_receiver_fn_map.items() if receiver_fn is not None}
         return self._export(verb, export_dir_base, given, checkpoint_path, assets_extra=assets_extra, as_text=as_text)
+
+    @brief
+    def export(
+        self,
+        to: str = "saved_model",
+        path: Any = None,
+        rows: Any = None,
+        *,
+        serving_input_receiver_fn: Callable[[], Any] | None = None,
+        checkpoint_path: Any = None,
+        signature: str | None = None,
+        select_tf_ops: bool = False,
+    ) -> Conversion:
+        """Exports the model in one call, and checks the result: both are called on the same rows and compared.
+
+        Args:
+            to: `"saved_model"`, `"tflite"`, or `"onnx"`, which needs `pip install "lightwell[onnx]"`.
+            path: the file to write, for `"saved_model"` the directory of exports; by default in `model_dir/export`.
+            rows: what to compare on: arrays by feature, or an `input_fn`, of which the first rows are taken. None:
+                made-up rows, which the result says.
+            serving_input_receiver_fn: a function that returns a `ServingInputReceiver`. None: the features themselves
+                are fed, as the last training saw them.
+            checkpoint_path: a checkpoint to use instead of the newest.
+            signature: which signature to convert; None for `serving_default`.
+            select_tf_ops: for `"tflite"`: whether ops that TFLite does not have may stay TensorFlow's, for runtimes
+                that link them in.
+
+        Returns:
+            A `Conversion`: `.path`, `.largest_difference`, `.is_close`, and it prints as a report.
+
+        Raises:
+            UsageError: the model cannot be converted; the text names the ops that stand in the way.
+        """
+        from lightwell.estimator import conversions
+
+        return conversions.export(
+            cast("Estimator", self),
+            to,
+            path,
+            conversions.check_on(cast("Estimator", self), rows),
+            serving_input_receiver_fn,
+            checkpoint_path=checkpoint_path,
+            signature=signature,
+            select_tf_ops=select_tf_ops,
+        )
 
     def _export(
         self, verb: str, base: Any, receiver_fns: Mapping[str, Any], checkpoint_path: Any, **form: Any

@@ -42,6 +42,7 @@ from lightwell.estimator.tracebacks import brief
 from lightwell.export.inferred import inferred_receiver_fn
 from lightwell.export.saved_model import Form, write_saved_model
 from lightwell.hooks.read_metrics import ReadMetrics
+from lightwell.inputs.call import in_scope
 from lightwell.inputs.unpack import Inputs
 from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_model_fn
@@ -74,6 +75,7 @@ class Model:
         sessions: sessions that wait to be used again.
         newest: the newest checkpoint, or None.
         make_global_step: makes the step counter in a graph.
+        input_scope: a name scope for what `input_fn` makes; for a model whose names are not to be shifted by it.
     """
 
     model_fn: Callable[..., Any]
@@ -85,11 +87,13 @@ class Model:
     sessions: Sessions
     newest: Callable[[], str | None]
     make_global_step: Callable[[Any], Any]
+    input_scope: str = ""
 
     def recipe(self, mode: str, input_fn: Any, untrained: bool) -> Recipe:
         """How to build a program of one mode; without a checkpoint, initial weights may come from elsewhere."""
         settings = self.warm_start if untrained else None
         start = None if settings is None else lambda: warm_start(settings)
+        input_fn = in_scope(input_fn, self.input_scope) if self.input_scope else input_fn
         return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step)
 
     def plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
+
+import tensorflow as tf
 
 from lightwell.callables import arguments_of, name_of
 from lightwell.errors import InputFnError, WrongType
@@ -38,3 +41,19 @@ def call_input_fn(input_fn: Callable[..., Any], *, mode: str, params: Any, confi
     available = {"mode": mode, "params": params, "config": config}
     takes = arguments_of(input_fn)
     return input_fn(**{name: value for name, value in available.items() if takes.accepts(name)})
+
+
+def in_scope(input_fn: Callable[..., Any], scope: str) -> Callable[..., Any]:
+    """A function that takes what `input_fn` takes and makes the same, below a name scope."""
+    takes = arguments_of(input_fn)
+
+    def scoped(**given: Any) -> Any:
+        with tf.name_scope(scope):
+            return input_fn(**given)
+
+    kind, no_default = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+    scoped.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind, default=no_default if name in takes.required else None) for name in takes.names]
+    )
+    scoped.__qualname__ = name_of(input_fn)
+    return scoped

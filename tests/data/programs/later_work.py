@@ -35,7 +35,6 @@ wishes = {
         estimator, tf.estimator.TrainSpec(input_fn, max_steps=4), tf.estimator.EvalSpec(input_fn)
     ),
     "TrainSpec": lambda: tf.estimator.TrainSpec(input_fn, max_steps=4),
-    "BestExporter": lambda: tf.estimator.BestExporter("best", serving_input_receiver_fn),
     "change_a_weight": change_a_weight,
     "to_keras": lambda: estimator.to_keras(),
 }

@@ -1,0 +1,163 @@
+"""What `lightwell export` does: finds the SavedModel or makes one of a checkpoint, converts it and checks it.
+
+Takes parsed arguments; gives the report of the conversion, and what else is to be said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.callables import arguments_of
+from lightwell.checkpoints.index import neighbours_with_checkpoints, newest_usable
+from lightwell.checkpoints.reader import open_checkpoint
+from lightwell.cli.named import is_named, load_named
+from lightwell.errors import ModelDirError, UsageError, reason_of
+from lightwell.estimator.conversions import check_on
+from lightwell.estimator.core import Estimator
+from lightwell.export.conversions.convert import SAVED_MODEL, Check, convert
+from lightwell.export.conversions.report import Conversion
+from lightwell.export.conversions.rows import read_rows
+from lightwell.export.reading import is_saved_model, newest_below
+from lightwell.keys import GLOBAL_STEP
+from lightwell.reopened.core import from_saved_model
+
+
+@dataclass(frozen=True)
+class Result:
+    """A conversion, and remarks on it."""
+
+    conversion: Conversion
+    notes: tuple[str, ...] = ()
+
+
+def export(arguments: argparse.Namespace) -> Result:
+    """Exports.
+
+    Raises:
+        LightwellError: it cannot be done; the text says why.
+    """
+    if not tf.io.gfile.isdir(arguments.model_dir):
+        raise _no_model(arguments.model_dir, "does not exist")
+    if arguments.model is not None:
+        return Result(_of_checkpoint(arguments))
+    folder = _saved_model(arguments)
+    notes = _age(arguments.model_dir, folder)
+    path = arguments.out or _default_path(arguments.model_dir, folder, arguments.to)
+    check = _check(arguments.rows, lambda: from_saved_model(folder, signature=arguments.signature))
+    conversion = convert(
+        folder, arguments.to, path, check, signature=arguments.signature, select_tf_ops=arguments.select_tf_ops
+    )
+    return Result(conversion, notes)
+
+
+def _of_checkpoint(arguments: argparse.Namespace) -> Conversion:
+    estimator = _estimator(arguments)
+    check = _check(arguments.rows, lambda: estimator)
+    return estimator.export(
+        arguments.to,
+        arguments.out,
+        check,
+        checkpoint_path=arguments.checkpoint,
+        signature=arguments.signature,
+        select_tf_ops=arguments.select_tf_ops,
+    )
+
+
+def _estimator(arguments: argparse.Namespace) -> Estimator:
+    """The Estimator over MODEL_DIR that `--model` names."""
+    named = load_named(arguments.model, "--model")
+    params = _params(arguments.params)
+    if callable(named) and not isinstance(named, Estimator):
+        takes = arguments_of(named)
+        if takes.accepts("features") or takes.anything:
+            return Estimator(named, arguments.model_dir, params=params)
+        if takes.required:
+            raise UsageError(
+                f"--model {arguments.model}: the function takes {list(takes.names)}; expected a model_fn (features, "
+                "labels, mode, params, config), or a function without arguments that makes an Estimator."
+            )
+        named = named()
+    if not isinstance(named, Estimator):
+        raise UsageError(
+            f"--model {arguments.model}: expected a model_fn, an Estimator, or a function that makes one, got "
+            f"{type(named).__name__}."
+        )
+    if os.path.realpath(named.model_dir) != os.path.realpath(arguments.model_dir):
+        raise UsageError(
+            f"--model {arguments.model}: this Estimator lives in {named.model_dir}, not in {arguments.model_dir}. Name "
+            "that directory, or the model_fn itself."
+        )
+    return named
+
+
+def _params(given: str | None) -> Any:
+    if given is None:
+        return None
+    try:
+        if os.path.isfile(given):
+            with open(given, encoding="utf-8") as file:
+                return json.load(file)
+        return json.loads(given)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--params: expected JSON, or a file of it: {reason_of(error)}.") from error
+
+
+def _check(rows: str | None, estimator: Any) -> Check:
+    if rows is None:
+        return Check()
+    if is_named(rows):
+        return check_on(estimator(), load_named(rows, "--rows"))
+    return Check(read_rows(rows), f"rows of {rows}")
+
+
+def _saved_model(arguments: argparse.Namespace) -> str:
+    """The SavedModel to convert."""
+    directory = arguments.model_dir
+    found = directory if is_saved_model(directory) else newest_below(directory)
+    if found is None:
+        if newest_usable(directory) is None:
+            raise _no_model(directory, "holds neither a SavedModel nor a checkpoint")
+        raise UsageError(
+            f"{directory} holds weights and no SavedModel, and weights alone are no model: its code is needed. Name "
+            "it, as in --model train:model_fn; or let the program call estimator.export_saved_model."
+        )
+    if arguments.to == SAVED_MODEL:
+        raise UsageError(
+            f"{found} is a SavedModel already. To export the newest checkpoint, name the model's code: --model "
+            "train:model_fn."
+        )
+    return found
+
+
+def _age(model_dir: str, folder: str) -> tuple[str, ...]:
+    """A remark where training has gone on since a SavedModel was made."""
+    newest = newest_usable(model_dir)
+    made, now = _step(os.path.join(folder, "variables", "variables")), None if newest is None else _step(newest)
+    if made is None or now is None or now <= made:
+        return ()
+    return (f"note: {folder} is of step {made}; {newest} is newer. --model train:model_fn exports that.",)
+
+
+def _step(prefix: str) -> int | None:
+    if not tf.io.gfile.exists(f"{prefix}.index"):
+        return None
+    reader = open_checkpoint(prefix)
+    return int(reader.get_tensor(GLOBAL_STEP)) if reader.has_tensor(GLOBAL_STEP) else None
+
+
+def _default_path(model_dir: str, folder: str, to: str) -> str:
+    if os.path.realpath(model_dir) == os.path.realpath(folder):
+        return f"{folder.rstrip('/')}.{to}"  # beside it: what is in a SavedModel's folder belongs to it
+    return os.path.join(model_dir, "export", to, f"model.{to}")
+
+
+def _no_model(given: str, problem: str) -> ModelDirError:
+    near = neighbours_with_checkpoints(given)
+    told = f" Directories nearby that have checkpoints: {', '.join(near)}." if near else ""
+    return ModelDirError(f"{given} {problem}; expected the model_dir of a training, or a SavedModel.{told}")

@@ -1,0 +1,1 @@
+"""Conversions of a SavedModel into other forms, each checked against it."""

@@ -1,0 +1,169 @@
+"""A SavedModel becomes a file of another form, and the two are compared on rows.
+
+Takes the folder of a SavedModel; gives a `Conversion`. The file appears when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.served import Served
+from lightwell.errors import LightwellError, UsageError, disk_error, reason_of
+from lightwell.export.conversions.onnx import call_onnx, to_onnx
+from lightwell.export.conversions.report import Conversion, Difference, differences
+from lightwell.export.conversions.rows import Rows, rows_for
+from lightwell.export.conversions.tflite import call_tflite, to_tflite
+from lightwell.export.reading import SavedModelFiles, read_saved_model
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
+from lightwell.log import logger
+
+
+@dataclass(frozen=True)
+class Converter:
+    """One form: how to make it, and how to call what was made."""
+
+    make: Callable[[SavedModelFiles, str, bool], bytes]
+    call: Callable[[bytes, str, Mapping[str, Any]], dict[str, Any]]
+
+
+CONVERTERS: Mapping[str, Converter] = {
+    "tflite": Converter(to_tflite, call_tflite),
+    "onnx": Converter(to_onnx, call_onnx),
+}
+SAVED_MODEL = "saved_model"
+FORMS = (SAVED_MODEL, *CONVERTERS)
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What to check a conversion on.
+
+    Attributes:
+        rows: arrays, or None to make some up.
+        told: where they come from.
+    """
+
+    rows: Any = None
+    told: str = ""
+
+
+def check_form(to: str) -> None:
+    """Checks the name of a form.
+
+    Raises:
+        UsageError: there is no such form.
+    """
+    if to not in FORMS:
+        raise UsageError(f"export: to={to!r} is no form; there is {', '.join(map(repr, FORMS))}.")
+
+
+def convert(
+    folder: str,
+    to: str,
+    path: str,
+    check: Check,
+    *,
+    source: str = "",
+    signature: str | None = None,
+    select_tf_ops: bool = False,
+) -> Conversion:
+    """Converts a SavedModel and compares the result with it.
+
+    Args:
+        folder: the SavedModel.
+        to: a name in `CONVERTERS`.
+        path: the file to write.
+        check: rows to compare on.
+        source: what the SavedModel was made from, for the report, where it is only on the way.
+        signature: which signature; None for `serving_default`.
+        select_tf_ops: whether ops that the form does not have may stay TensorFlow's.
+
+    Raises:
+        UsageError: it cannot be converted; the text says what stands in the way.
+        ModelDirError: the file cannot be written.
+    """
+    files = read_saved_model(folder, "export")
+    graph, name = _signature(files, signature)
+    rows = rows_for(graph.signature_def[name].inputs, check.rows, check.told)
+    converter = CONVERTERS[to]
+    content = converter.make(files, name, select_tf_ops)
+    _write(content, path)
+    found: tuple[Difference, ...] = ()
+    problem = ""
+    try:
+        with Served(graph, files.weights, files.assets(graph)) as served:
+            expected = served.call(name, rows.arrays)
+        found = differences(expected, converter.call(content, name, rows.arrays))
+    except (LightwellError, tf.errors.OpError) as error:
+        problem = f"{_of_rows(rows)}{reason_of(error)}."
+    return told(Conversion(to, path, source or folder, name, rows.count, rows.told, found, problem, len(content)))
+
+
+def compared(
+    folder: str, source: str, signature: str | None, check: Check, reference: Callable[[Mapping[str, Any]], Any]
+) -> Conversion:
+    """Compares a SavedModel with what it was made from: `reference` is a function of the rows' arrays."""
+    files = read_saved_model(folder, "export")
+    graph, name = _signature(files, signature)
+    rows = rows_for(graph.signature_def[name].inputs, check.rows, check.told)
+    found: tuple[Difference, ...] = ()
+    problem = ""
+    try:
+        with Served(graph, files.weights, files.assets(graph)) as served:
+            outputs = served.call(name, rows.arrays)
+        expected = reference(rows.arrays)
+        named = expected if isinstance(expected, Mapping) else dict.fromkeys(outputs, expected)
+        common = sorted(set(outputs) & set(named))
+        if not common:
+            problem = f"the signature {name!r} gives {sorted(outputs)}, and predictions are called {sorted(named)}."
+        found = differences({one: named[one] for one in common}, outputs)
+    except (LightwellError, tf.errors.OpError) as error:
+        problem = f"{_of_rows(rows)}{reason_of(error)}."
+    size = sum(tf.io.gfile.stat(file).length for file in _all_files(folder))
+    return told(Conversion(SAVED_MODEL, folder, source, name, rows.count, rows.told, found, problem, size))
+
+
+def told(conversion: Conversion) -> Conversion:
+    """Logs what a conversion did."""
+    (logger.info if conversion.is_close else logger.warning)("Exported %s", conversion)
+    return conversion
+
+
+def _of_rows(rows: Rows) -> str:
+    return "on made-up rows, " if rows.told.startswith("made-up") else ""
+
+
+def _signature(files: SavedModelFiles, wanted: str | None) -> tuple[Any, str]:
+    """The serving graph, and the name of a signature of it."""
+    graph = files.graph(ModeKeys.PREDICT)
+    if graph is None:
+        raise UsageError(
+            f"export: the SavedModel {files.directory} has no graph with the tag 'serve'; it has "
+            f"{sorted(files.graphs)}. Export it for serving: estimator.export_saved_model(...)."
+        )
+    known = sorted(name for name in graph.signature_def if not name.startswith("__"))
+    name = wanted or (known[0] if len(known) == 1 else DEFAULT_SERVING_SIGNATURE)
+    if name not in known:
+        raise UsageError(f"export: {files.directory} has no signature {name!r}; it has {known}. Name one of them.")
+    return graph, name
+
+
+def _write(content: bytes, path: str) -> None:
+    try:
+        tf.io.gfile.makedirs(os.path.dirname(path) or ".")
+        with tf.io.gfile.GFile(f"{path}.writing", "wb") as file:
+            file.write(content)
+        tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+    except (tf.errors.OpError, OSError) as error:
+        raise disk_error(
+            error, f"export: {path} cannot be written: {reason_of(error)}. Name another path, or free space."
+        ) from error
+
+
+def _all_files(folder: str) -> list[str]:
+    return [os.path.join(place, name) for place, _, names in tf.io.gfile.walk(folder) for name in names]

@@ -1,0 +1,111 @@
+"""The best evaluation so far, on disk beside the exports: `<export_path>.best.json`.
+
+An export and the note of it cannot be written in one stroke. So what is being exported is noted before, with the
+exports that were there; whoever finds such a note can tell from the folder whether the export was made. Writes are
+atomic.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.errors import disk_error, reason_of
+from lightwell.export.exporters.versions import exports_in
+from lightwell.log import logger
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class BestState:
+    """What is noted.
+
+    Attributes:
+        best: the result of the evaluation whose model was exported last; None before the first.
+        begun: the result whose model is being exported, if one is.
+        there: the exports that were there when it began.
+    """
+
+    best: Mapping[str, Any] | None = None
+    begun: Mapping[str, Any] | None = None
+    there: tuple[str, ...] = ()
+
+    def settled(self, export_path: Any) -> BestState:
+        """What holds once nobody exports: an export that had begun was made, or was not."""
+        was_made = self.begun is not None and bool(set(exports_in(export_path)) - set(self.there))
+        return BestState(self.begun if was_made else self.best)
+
+    def beginning(self, result: Mapping[str, Any], export_path: Any) -> BestState:
+        """With an export that begins."""
+        return replace(self, begun=result, there=tuple(exports_in(export_path)))
+
+
+def state_file(export_path: Any) -> str:
+    """Where the state of a folder's exports is kept. Not among them, where programs list versions."""
+    return os.fsdecode(export_path).rstrip("/") + ".best.json"
+
+
+def read_state(export_path: Any) -> BestState | None:
+    """The state as it was noted; None where none can be read."""
+    path = state_file(export_path)
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        with tf.io.gfile.GFile(path, "r") as file:
+            data = json.loads(file.read())
+        if data["format"] > _FORMAT:
+            raise ValueError(f"it was written by a newer version of Lightwell (format {data['format']})")
+        return BestState(_read(data["best"]), _read(data["begun"]), tuple(data["there"]))
+    except (tf.errors.OpError, ValueError, TypeError, KeyError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else reason_of(error)
+        logger.warning("The best value so far, %s, cannot be read: %s. Going by the event files.", path, reason)
+        return None
+
+
+def write_state(state: BestState, export_path: Any) -> None:
+    """Notes the state, in place of the one before.
+
+    Raises:
+        ModelDirError: it cannot be written.
+    """
+    path = state_file(export_path)
+    data = {"format": _FORMAT, "best": _plain(state.best), "begun": _plain(state.begun), "there": state.there}
+    try:
+        with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
+            file.write(json.dumps(data, indent=1))
+        tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+    except (tf.errors.OpError, OSError) as error:
+        raise disk_error(
+            error,
+            f"BestExporter: the best value so far cannot be written to {path}: {reason_of(error)}. Free space or mend "
+            "the rights of the directory; without it, a restart could not tell a better model from a worse one.",
+        ) from error
+
+
+def _plain(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A result as JSON holds it, each number with its type. Others, as the bytes of a picture, are left out."""
+    if result is None:
+        return None
+    arrays = {str(name): np.asarray(value) for name, value in result.items()}
+    return {
+        name: {"dtype": array.dtype.name, "value": array.tolist()}
+        for name, array in arrays.items()
+        if array.dtype.kind in "biufU"
+    }
+
+
+def _read(data: Any) -> dict[str, Any] | None:
+    if data is None:
+        return None
+    return {name: _value(part["dtype"], part["value"]) for name, part in data.items()}
+
+
+def _value(dtype: str, value: Any) -> Any:
+    return value if dtype.startswith("str") else np.asarray(value, dtype)[()]

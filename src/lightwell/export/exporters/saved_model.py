@@ -1,0 +1,56 @@
+"""An export of the checkpoint at hand, through the public `estimator.export_saved_model`; exporters stand on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.export.exporters.base import Exporter
+
+
+class SavedModelExporter(Exporter):
+    """Exports whenever it is asked to.
+
+    Args:
+        name: the folder of its exports, below `model_dir/export`.
+        serving_input_receiver_fn: makes a `ServingInputReceiver`: what a server feeds, and the features made of it.
+        assets_extra: files to put beside the model: name in `assets.extra/` to where the file is.
+        as_text: whether to write the SavedModel as text.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        serving_input_receiver_fn: Callable[[], Any] | None,
+        assets_extra: Mapping[str, Any] | None = None,
+        as_text: bool = False,
+    ) -> None:
+        self._name = name
+        self._serving_input_receiver_fn = serving_input_receiver_fn
+        self._assets_extra = assets_extra
+        self._as_text = as_text
+
+    @property
+    def name(self) -> str:
+        """The folder of its exports, below `model_dir/export`."""
+        return self._name
+
+    def export(
+        self,
+        estimator: Any,
+        export_path: Any,
+        checkpoint_path: str | None,
+        eval_result: Mapping[str, Any] | None,
+        is_the_final_export: bool,
+    ) -> Any:
+        """Exports the checkpoint; see `Exporter.export`."""
+        tf.io.gfile.makedirs(export_path)
+        return estimator.export_saved_model(
+            export_path,
+            self._serving_input_receiver_fn,
+            assets_extra=self._assets_extra,
+            as_text=self._as_text,
+            checkpoint_path=checkpoint_path,
+        )

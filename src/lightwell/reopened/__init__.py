@@ -1,0 +1,1 @@
+"""A SavedModel opened again as an Estimator."""
