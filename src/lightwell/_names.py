@@ -101,7 +101,6 @@ _USE_ESTIMATOR = (
     "The TPUEstimator family is not written yet: use Estimator with RunConfig; model_fn and input_fn receive "
     'params["batch_size"] when you put it in params.'
 )
-_TRAIN_THEN_EVALUATE = "It is not written yet: call estimator.train and estimator.evaluate in turn."
 _NO_EXPORT = "Export is not written yet: restore estimator.latest_checkpoint() into a graph of yours and save that."
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
@@ -137,8 +136,9 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("ModeKeys", "lightwell.keys:ModeKeys"),
         Row("RunConfig", "lightwell.config:RunConfig"),
         *_in("lightwell.checkpoints", "WarmStartSettings"),
+        *_in("lightwell.workflow.specs", "EvalSpec", "TrainSpec"),
+        *_in("lightwell.workflow.train_and_evaluate", "train_and_evaluate"),
         *_stand_ins(
-            *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
             *_planned(_NO_EXPORT, "lightwell.export", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         ),
         *_TENSORFLOWS_HOOKS,
