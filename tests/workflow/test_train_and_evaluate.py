@@ -90,6 +90,14 @@ def test_the_vouched_form_follows_the_weights(tmp_path: Path) -> None:
     assert len(set(losses)) == 4
 
 
+def test_the_vouched_form_writes_its_graph_once(tmp_path: Path) -> None:
+    lw.train_and_evaluate(estimator(tmp_path, pure_model_fn=True), train(8), evaluation())
+    (file,) = (tmp_path / "eval").glob("events*")
+    kinds = [event.WhichOneof("what") for event in v1.train.summary_iterator(str(file))]
+    assert kinds.count("summary") >= 4
+    assert "graph_def" not in kinds[kinds.index("summary") :], "with the first evaluation alone"
+
+
 # Several specs
 
 
