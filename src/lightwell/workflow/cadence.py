@@ -13,6 +13,15 @@ from lightwell.hooks.base import NEVER
 from lightwell.workflow.specs import EvalSpec
 
 
+def often(spec: EvalSpec) -> str:
+    """How often a spec is evaluated, in words."""
+    if spec.every_steps is not None:
+        return f"every {spec.every_steps} steps"
+    if spec.every_checkpoints is not None:
+        return f"every {spec.every_checkpoints} checkpoints" if spec.every_checkpoints > 1 else "after every checkpoint"
+    return f"after every checkpoint, {spec.throttle_secs} secs apart or more"
+
+
 class Cadence:
     """The cadence of one `EvalSpec` through one training.
 
@@ -23,6 +32,7 @@ class Cadence:
 
     def __init__(self, spec: EvalSpec, first_step: int) -> None:
         self._every_steps, self._every_checkpoints = spec.every_steps, spec.every_checkpoints
+        self._often = often(spec)
         self._throttle_secs = spec.throttle_secs
         self._step = first_step  # of the last evaluation
         self._began: float | None = None
@@ -48,10 +58,10 @@ class Cadence:
         self._checkpoints += 1
         if self._every_steps is not None:
             passed = step // self._every_steps > self._step // self._every_steps
-            return None if passed else f"as it comes every {self._every_steps} steps, next at {self.next_save(step)}"
+            return None if passed else f"as it comes {self._often}, next at {self.next_save(step)}"
         if self._every_checkpoints is not None:
             missing = self._every_checkpoints - self._checkpoints
-            return None if missing <= 0 else f"as it comes every {self._every_checkpoints} checkpoints, {missing} to go"
+            return None if missing <= 0 else f"as it comes {self._often}, {missing} to go"
         if self._began is not None and time.time() < self._began + self._throttle_secs:
             ago = time.time() - self._began
             return f"due to throttle secs ({self._throttle_secs} secs), the last began {ago:.0f} secs ago"

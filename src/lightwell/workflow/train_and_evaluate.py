@@ -21,6 +21,7 @@ from lightwell.estimator.arguments import check_place
 from lightwell.estimator.core import Estimator
 from lightwell.estimator.tracebacks import brief
 from lightwell.log import logger
+from lightwell.workflow.cadence import often
 from lightwell.workflow.exporters import check_names
 from lightwell.workflow.listener import EvaluateCheckpoints
 from lightwell.workflow.observers import EvaluationObserver
@@ -70,7 +71,7 @@ def train_and_evaluate(
     if config.task_type == CHIEF:
         logger.info("This process is the chief of a cluster: it trains, and evaluating is the evaluator's work.")
         return _only_trained(estimator, train_spec, rounds)
-    _say_what_comes(config, train_spec)
+    _say_what_comes(config, train_spec, specs)
     for observer in told:
         observer.begin(estimator)
     estimator.train(
@@ -167,11 +168,15 @@ def _only_trained(estimator: Estimator, train_spec: TrainSpec, rounds: Rounds) -
     return rounds.result("This process trained only.")
 
 
-def _say_what_comes(config: Any, train_spec: TrainSpec) -> None:
+def _say_what_comes(config: Any, train_spec: TrainSpec, specs: Sequence[EvalSpec]) -> None:
     logger.info("Running training and evaluation locally (non-distributed).")
+    own = [f"{spec.name or 'the evaluation'} {often(spec)}" for spec in specs]
     logger.info(
-        "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency is "
+        "Start train and evaluate loop. The evaluate will happen %s. Checkpoint frequency is "
         "determined based on RunConfig arguments: save_checkpoints_steps %s or save_checkpoints_secs %s.",
+        "; ".join(own)
+        if any(spec.every_steps or spec.every_checkpoints for spec in specs)
+        else "after every checkpoint",
         config.save_checkpoints_steps,
         config.save_checkpoints_secs,
     )
