@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["per_second", "seconds", "drift"]
+Kind = Literal["per_second", "seconds", "drift", "share"]
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,24 @@ class Works:
     words: str = "works at all"
 
 
-Goal = AtLeast | Flat | Works
+@dataclass(frozen=True)
+class ShareAtMost:
+    """To be at most this share of the whole."""
+
+    most: float
+
+    @property
+    def words(self) -> str:
+        """The goal in words."""
+        return f"<= {self.most:.0%}"
+
+
+Goal = AtLeast | Flat | Works | ShareAtMost
 
 
 def ratio(ours: Figures, theirs: Figures, kind: Kind) -> Ratio | None:
     """How many times as fast ours is; None where either has no figures."""
-    if not ours.values or not theirs.values or kind == "drift":
+    if not ours.values or not theirs.values or kind in ("drift", "share"):
         return None
     pairs = [*zip(ours.values, theirs.values, strict=False)]
     each = [_times(mine, peer, kind) for mine, peer in pairs]
@@ -137,6 +149,8 @@ def judge(goal: Goal, ours: str, figures: Mapping[str, Figures], kind: Kind) -> 
     if isinstance(goal, Flat):
         worst = max(mine.values)
         return Verdict(worst < goal.below, f"{worst:+.2%}")
+    if isinstance(goal, ShareAtMost):
+        return Verdict(mine.median <= goal.most, f"{mine.median:.1%}")
     theirs = figures.get(goal.against, Figures(absent="not measured"))
     found = ratio(mine, theirs, kind)
     if found is None:

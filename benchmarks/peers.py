@@ -58,6 +58,8 @@ PEERS = {
 _VARIANTS = {
     "ours/watch": "Lightwell, watched",
     "ours/plain": "Lightwell, not watched",
+    "ours/vouched": "Lightwell, `model_fn` vouched for",
+    "ours/default": "Lightwell, as it comes",
     "ours/predictor": "Lightwell `predictor()`",
     "ours/vouched": "Lightwell, `pure_model_fn=True`",
     "ours/tap": "Lightwell, the tap alone",

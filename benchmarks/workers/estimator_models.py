@@ -22,14 +22,24 @@ class Api:
     Attributes:
         tf: TensorFlow.
         layers: `dense`, `conv2d`, `max_pooling2d`, `dropout` in the spelling of TF 1.
+        estimator: the names of `tf.estimator`.
         stamp: `stamp(steps, times)` makes a hook that appends the time to `times` once each of these steps has run.
     """
 
     tf: Any
     layers: Any
-    Estimator: Any
-    EstimatorSpec: Any
+    estimator: Any
     stamp: Callable[[Sequence[int], list[float]], Any]
+
+    @property
+    def Estimator(self) -> Any:
+        """The class of that name."""
+        return self.estimator.Estimator
+
+    @property
+    def EstimatorSpec(self) -> Any:
+        """The class of that name."""
+        return self.estimator.EstimatorSpec
 
 
 def mlp(api: Api, hidden: Sequence[int] = (128,)) -> ModelFn:

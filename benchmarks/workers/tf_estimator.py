@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.estimator_pieces import register
+from benchmarks.workers.evaluated_training import evaluated_training
 from benchmarks.workers.protocol import Worker
 
 worker = Worker(("tensorflow-cpu", "tensorflow", "tensorflow-estimator", "numpy"))
@@ -27,14 +28,9 @@ class Stamp(tf.estimator.SessionRunHook):
             self._times.append(time.perf_counter())
 
 
-API = Api(
-    tf=tf,
-    layers=tf.compat.v1.layers,
-    Estimator=tf.estimator.Estimator,
-    EstimatorSpec=tf.estimator.EstimatorSpec,
-    stamp=Stamp,
-)
+API = Api(tf=tf, layers=tf.compat.v1.layers, estimator=tf.estimator, stamp=Stamp)
 register(worker, API)
+worker.piece("train_and_evaluate")(lambda plan: evaluated_training(API, plan))
 
 if __name__ == "__main__":
     worker.serve()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # what editors and type checkers see of the names that are lo
     from lightwell.estimator.core import Estimator as Estimator
     from lightwell.keys import ModeKeys as ModeKeys
     from lightwell.spec import EstimatorSpec as EstimatorSpec
+    from lightwell.workflow.specs import EvalSpec as EvalSpec
+    from lightwell.workflow.specs import TrainSpec as TrainSpec
+    from lightwell.workflow.train_and_evaluate import train_and_evaluate as train_and_evaluate
 
 __version__ = "0.1.0"
 

@@ -97,7 +97,6 @@ _WRITE_LOSS = (
     "Heads are not written yet: in model_fn, compute the loss with tf.compat.v1.losses, the metrics with "
     "tf.compat.v1.metrics, and return an EstimatorSpec."
 )
-_TRAIN_THEN_EVALUATE = "It is not written yet: call estimator.train and estimator.evaluate in turn."
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
 )
@@ -132,9 +131,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("ModeKeys", "lightwell.keys:ModeKeys"),
         Row("RunConfig", "lightwell.config:RunConfig"),
         *_in("lightwell.checkpoints", "WarmStartSettings"),
-        *_stand_ins(
-            *_planned(_TRAIN_THEN_EVALUATE, "lightwell.workflow", "EvalSpec", "TrainSpec", "train_and_evaluate"),
-        ),
+        *_in("lightwell.workflow.specs", "EvalSpec", "TrainSpec"),
+        *_in("lightwell.workflow.train_and_evaluate", "train_and_evaluate"),
         *_in("lightwell.export.exporters", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         *_TENSORFLOWS_HOOKS,
         *_absent(

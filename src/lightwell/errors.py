@@ -15,6 +15,7 @@
     │   ├── EmptyCollection (IndexError)   a graph collection without members
     │   └── UnknownName (KeyError, …)      a name that no tensor, operation or path has
     ├── WatchError (RuntimeError)          the function of a watch raised
+    ├── NotEvaluated (RuntimeError)        train_and_evaluate could not evaluate a checkpoint
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
@@ -117,6 +118,10 @@ class PathError(UsageError, KeyError):
 
 class WatchError(LightwellError, RuntimeError):
     """The function of a watch raised; the message names the watch, the cause is the user's exception."""
+
+
+class NotEvaluated(LightwellError, RuntimeError):
+    """A checkpoint of `train_and_evaluate` could not be evaluated: there is none, or the evaluation ended early."""
 
 
 def reason_of(error: BaseException) -> str:

@@ -10,7 +10,8 @@ import sys
 import pytest
 from benchmarks.charts import draw
 from benchmarks.environments import ROOT, InstallError, python_of, without_places
-from benchmarks.goals import AtLeast, Figures, Flat, TakesAtMost, Works, judge, ratio
+from benchmarks.figures import telling
+from benchmarks.goals import AtLeast, Figures, Flat, ShareAtMost, TakesAtMost, Works, judge, ratio
 from benchmarks.peers import PEERS, Environment, split, title_of
 from benchmarks.report import render
 from benchmarks.results import NOT_BUILT, GrowthPoint, Results, RowResult, load, save
@@ -128,6 +129,15 @@ def test_a_goal_in_time_is_told_in_time() -> None:
 @pytest.mark.parametrize(("drift", "is_met"), [(0.009, True), (0.011, False), (-0.2, True)])
 def test_memory_may_shrink_but_not_grow(drift: float, is_met: bool) -> None:
     assert judge(Flat(), "ours", {"ours": Figures((drift,))}, "drift").is_met is is_met
+
+
+@pytest.mark.parametrize(("share", "is_met"), [(0.10, True), (0.101, False)])
+def test_a_share_is_at_most_so_much(share: float, is_met: bool) -> None:
+    figures = {"ours/vouched": Figures((share,), details={"whole": 12.0}), "tf_estimator": Figures((0.5,))}
+    assert judge(ShareAtMost(0.10), "ours/vouched", figures, "share").is_met is is_met
+    assert ratio(figures["ours/vouched"], figures["tf_estimator"], "share") is None
+    row = next(row for row in ROWS if row.key == "train_and_evaluate")
+    assert telling(figures["ours/vouched"], row) == f"{share:.1%} of 12.00 s"
 
 
 def test_what_fails_does_not_work() -> None:

@@ -99,7 +99,7 @@ REFUSED = {
     "from tensorflow_estimator.python.estimator.canned.head import _regression_head": (
         "tensorflow_estimator.python.estimator.canned.head._regression_head does not exist in Lightwell. The heads of "
     ),
-    "from tensorflow.python.estimator.training import _TrainingExecutor": "Call estimator.train and estimator.evaluate",
+    "from tensorflow.python.estimator.training import _TrainingExecutor": "Use train_and_evaluate(..., observers",
     "from tensorflow_estimator.python.estimator import nothing_like_it": "has no attribute 'nothing_like_it'",
     "from tensorflow_estimator.python.estimator.estimator import Estimater": "Nearest names: Estimator",
     "from tensorflow_estimator.python.estimator.training import TrainSpecs": "has no attribute 'TrainSpecs'.",

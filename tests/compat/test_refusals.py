@@ -74,16 +74,16 @@ def test_lists_of_names_are_lists_of_what_is_there() -> None:
         names = hint.partition(" there is: ")[2].rstrip(".").split(", ")
         assert not [name for name in names if isinstance(getattr(namespace, name), StandIn)]
     for page in (lw.estimator, lw.compat.v1.estimator):
-        with pytest.raises(AttributeError, match=r"^module 'tf\.estimator' has no attribute 'TrainSpecs'\.$"):
-            _ = page.TrainSpecs
+        with pytest.raises(AttributeError, match=r"^module 'tf\.estimator' has no attribute 'DNNClassifiers'\.$"):
+            _ = page.DNNClassifiers
 
 
 def test_names_are_given_as_people_write_them() -> None:
     for page in (lw.estimator, lw.compat.v1.estimator):
         with pytest.raises(AttributeError, match=r"^tf\.estimator\.BoostedTreesClassifier does not exist in Lightwell"):
             _ = page.BoostedTreesClassifier
-        with pytest.raises(AttributeError, match=r"^tf\.estimator\.TrainSpec does not exist in Lightwell"):
-            page.TrainSpec(1)
+        with pytest.raises(AttributeError, match=r"^tf\.estimator\.DNNClassifier does not exist in Lightwell"):
+            page.DNNClassifier(1)
     with pytest.raises(
         AttributeError, match=r"^tf\.estimator\.inputs does not .* tf\.compat\.v1\.estimator\.inputs\.$"
     ):

@@ -9,8 +9,6 @@ from tests.programs.conftest import Outcomes
 pytestmark = pytest.mark.parametrize("way", WAYS)
 
 INSTEAD = {
-    "train_and_evaluate": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
-    "TrainSpec": "It is not written yet: call estimator.train and estimator.evaluate in turn.",
     "change_a_weight": "layer 'dense': 'kernel' cannot be set. What a layer shows is read from a checkpoint",
 }
 

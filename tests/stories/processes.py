@@ -26,15 +26,24 @@ class Training:
     pid: int
     started: Path
     stderr: Path
+    evaluating: Path
+    result: Path
 
     def wait_until_it_runs(self) -> int:
         """Waits for the session to be open; the step at which training starts."""
+        return self._wait_for(self.started)
+
+    def wait_until_it_evaluates(self) -> int:
+        """Waits for the session of an evaluation to be open; the step that is evaluated."""
+        return self._wait_for(self.evaluating)
+
+    def _wait_for(self, file: Path) -> int:
         give_up = time.monotonic() + PATIENCE
-        while not (self.started.exists() and self.started.read_text()):
+        while not (file.exists() and file.read_text()):
             if time.monotonic() > give_up:
                 raise TimeoutError(self.said())
             time.sleep(0.002)
-        return int(self.started.read_text())
+        return int(file.read_text())
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)
@@ -63,11 +72,19 @@ class Trainer:
         )
 
     def train(
-        self, model_dir: Path, max_steps: int, save_every: int, rate: float = 1e-6, stderr: Path | None = None
+        self,
+        model_dir: Path,
+        max_steps: int,
+        save_every: int,
+        rate: float = 1e-6,
+        stderr: Path | None = None,
+        evaluates: bool = False,
     ) -> Training:
-        """Starts a training."""
+        """Starts a training; one that `evaluates` does so, slowly, at each checkpoint."""
         number = next(self._numbers)
-        started = self._directory / f"started-{number}"
+        started, evaluating, result = (
+            self._directory / f"{what}-{number}" for what in ("started", "evaluating", "result")
+        )
         stderr = stderr or self._directory / f"stderr-{number}"
         settings: dict[str, Any] = {
             "model_dir": str(model_dir),
@@ -76,13 +93,15 @@ class Trainer:
             "rate": rate,
             "started": str(started),
             "stderr": str(stderr),
+            "evaluating": str(evaluating) if evaluates else "",
+            "result": str(result),
         }
         stdin = self._process.stdin
         if stdin is None:
             raise RuntimeError("The trainer was started without a pipe.")
         stdin.write(json.dumps(settings) + "\n")
         stdin.flush()
-        return Training(self, int(self.read()), started, stderr)
+        return Training(self, int(self.read()), started, stderr, evaluating, result)
 
     def read(self) -> str:
         stdout = self._process.stdout

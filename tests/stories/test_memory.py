@@ -1,4 +1,4 @@
-"""A process that trains, evaluates and predicts for hours does not grow."""
+"""A process that trains, evaluates and predicts for hours does not grow; nor does one long `train_and_evaluate`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.contracts.sources import ROOT
 SETTLED = 20
 
 
-def resident_after_each_cycle(cycles: int) -> list[int]:
+def resident_after_each_cycle(cycles: int, work: str = "verbs") -> list[int]:
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
     script = Path(__file__).with_name("cycles.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(cycles)], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, str(script), work, str(cycles)], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return [int(line) for line in done.stdout.split()]
@@ -35,3 +35,9 @@ def test_thirty_cycles() -> None:
 @pytest.mark.slow
 def test_two_hundred_cycles() -> None:
     check_flat(resident_after_each_cycle(200))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", ["runs", "rounds"])
+def test_a_hundred_of_train_and_evaluate(work: str) -> None:
+    check_flat(resident_after_each_cycle(100, work))

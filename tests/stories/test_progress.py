@@ -60,6 +60,20 @@ def test_on_a_terminal_one_line_tells_step_loss_and_speed(trainer: Trainer, tmp_
     assert "Loss for final step" in lines[-2] or "Loss for final step" in lines[-1]
 
 
+def test_below_it_a_line_tells_of_the_evaluation(trainer: Trainer, tmp_path: Path) -> None:
+    terminal = Terminal(columns=60)
+    training = trainer.train(tmp_path, max_steps=200, save_every=100, stderr=terminal.path, evaluates=True)
+    assert training.wait() == 0
+    plain = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", terminal.text())
+    lines = [part for line in plain.split("\n") for part in line.split("\r")]
+    assert any(re.match(r"eval  step 100: running \d+ s", line) for line in lines), "while it runs"
+    assert any(re.match(r"eval  step 100: loss [\d.e+-]+, mae [\d.e+-]+", line) for line in lines), (
+        "and what came of it"
+    )
+    assert any(line.startswith("eval  step 200: loss") for line in lines), "the last one too"
+    assert [line for line in lines if line.startswith("eval  ") and len(line) > 60] == [], "no line wraps"
+
+
 def test_a_file_gets_lines_and_no_drawing(trainer: Trainer, tmp_path: Path) -> None:
     training = trainer.train(tmp_path, max_steps=300, save_every=1000)
     assert training.wait_until_it_runs() == 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,19 @@ from tests import tiny
 import lightwell as lw
 
 v1 = tf.compat.v1
+
+
+class SlowEvaluation(lw.SessionRunHook):
+    """Tells that an evaluation is running, and takes its time over every batch."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        Path(self.file).write_text(str(session.run(v1.train.get_global_step())))
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        time.sleep(0.15)
 
 
 class TellsWhenItRuns(lw.SessionRunHook):
@@ -48,7 +62,17 @@ def train(settings: dict[str, Any]) -> None:
         save_checkpoints_steps=settings["save_every"],
         log_step_count_steps=100,
     )
-    made.train(whole_batch, hooks=[TellsWhenItRuns(settings["started"])], max_steps=settings["max_steps"])
+    hooks = [TellsWhenItRuns(settings["started"])]
+    if not settings["evaluating"]:
+        made.train(whole_batch, hooks=hooks, max_steps=settings["max_steps"])
+        return
+    result = lw.train_and_evaluate(
+        made,
+        lw.TrainSpec(whole_batch, settings["max_steps"], hooks),
+        lw.EvalSpec(tiny.once, None, hooks=[SlowEvaluation(settings["evaluating"])], every_checkpoints=1),
+    )
+    told = [{name: float(value) for name, value in one.metrics.items()} for one in result.evaluations]
+    Path(settings["result"]).write_text(json.dumps(told))
 
 
 def main() -> None:

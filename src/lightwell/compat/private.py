@@ -84,7 +84,7 @@ _SERVING_KEYS = {
 _NO_OLD_HEAD = (
     "!The heads of TensorFlow 1 are not here, only their base _Head: derive from it, or write the loss yourself."
 )
-_NO_EXECUTOR = "!Call estimator.train and estimator.evaluate in turn: what a task runs is not open for subclassing."
+_NO_EXECUTOR = "!Use train_and_evaluate(..., observers=[...]): what a task runs is not open for subclassing."
 
 _MODULES: Mapping[str, Mapping[str, str]] = {
     "estimator": _both_faces("Estimator")
@@ -99,8 +99,11 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "mode_keys": _MODES,
     "run_config": _shared("RunConfig") | {"TaskType": "lightwell.compat.small:TaskType"},
     "training": _shared("EvalSpec", "TrainSpec", "train_and_evaluate")
-    | dict.fromkeys(("_TrainingExecutor", "_ContinuousEvalListener", "_EvalStatus", "_EvalResult"), _NO_EXECUTOR)
-    | {"_assert_eval_spec": "!The Estimator checks the arguments of evaluate itself."},
+    | dict.fromkeys(("_TrainingExecutor", "_ContinuousEvalListener", "_EvalResult"), _NO_EXECUTOR)
+    | {
+        "_EvalStatus": "lightwell.workflow.rounds:EvalStatus",
+        "_assert_eval_spec": "lightwell.workflow.train_and_evaluate:assert_eval_spec",
+    },
     "exporter": _shared("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
     | {
         "_SavedModelExporter": "lightwell.export.exporters.saved_model:SavedModelExporter",

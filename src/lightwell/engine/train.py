@@ -16,6 +16,7 @@ from lightwell.engine.session import SessionPlan
 from lightwell.engine.task import task_of_training
 from lightwell.errors import UsageError
 from lightwell.failures.nan import explain_nan
+from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.hooks.log_loss import LogLoss
 from lightwell.hooks.nan_guard import NanGuard
@@ -63,7 +64,7 @@ def train(
     saver = _saver_hook(
         [*hooks, *spec.training_hooks, *spec.training_chief_hooks], listeners, program, model_dir, config
     )
-    chain = _hook_order(program, saver, hooks, goal, model_dir, config)
+    chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps)
     with sigterm_raises():
         try:
@@ -87,7 +88,13 @@ def train(
 
 
 def _hook_order(
-    program: Program, saver: SaveCheckpoint | None, hooks: Sequence[Any], goal: Goal, model_dir: str, config: RunConfig
+    program: Program,
+    saver: SaveCheckpoint | None,
+    hooks: Sequence[Any],
+    listeners: Sequence[Any],
+    goal: Goal,
+    model_dir: str,
+    config: RunConfig,
 ) -> list[Any]:
     """All hooks of a training, in the order in which `tf.estimator` calls them."""
     spec, log_every, summary_every = program.spec, config.log_step_count_steps, config.save_summary_steps
@@ -101,7 +108,7 @@ def _hook_order(
     last += [stop] if stop else []
     last += [NanGuard(lambda session: explain_nan(program, session, model_dir))]
     if terminal_wants_progress():
-        last += [ShowProgress(stop)]
+        last += [ShowProgress(stop, [one for one in listeners if isinstance(one, CheckpointWork)])]
     elif log_every:
         last += [LogLoss(log_every)]
     return [*first, *hooks, *last, *spec.training_hooks]
@@ -119,7 +126,8 @@ def _saver_hook(
         if listeners:
             raise UsageError(
                 "train: There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
-                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs; both are off."
+                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs; both are off. "
+                "(train_and_evaluate has a listener of its own: checkpoints are what it evaluates.)"
             )
         return None
     return SaveCheckpoint(
@@ -140,4 +148,4 @@ def _save_before_leaving(run: Runner, saver: SaveCheckpoint | None, interrupt: B
     with run.session.graph.as_default():
         step = int(run.session.run(tf.compat.v1.train.get_global_step()))
         if step != saver.saved_step:
-            saver.save(run.session, step)
+            saver.save(run.session, step, is_leaving=True)

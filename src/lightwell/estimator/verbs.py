@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.callables import name_of
+from lightwell.checkpoints.finished import remove_mark
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
@@ -113,6 +114,7 @@ class Model:
 def train(model: Model, input_fn: Any, goal: Goal, hooks: Sequence[Any], listeners: Sequence[Any]) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
     ensure_writable(model.model_dir)
+    remove_mark(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
     program = build(model.recipe(ModeKeys.TRAIN, input_fn, untrained))
     spec, description = program.spec, KeepDescription(program, model.model_dir)

@@ -1,7 +1,8 @@
 """Saves checkpoints during training: at the start, on its cadence, at the end, and when told to.
 
 A `CheckpointSaverHook` to anyone who asks with `isinstance`; files, log lines and listeners' calls are those of
-TensorFlow's. Beyond it, this hook says when it next needs a step, and saves on an interrupt.
+TensorFlow's. Beyond it, this hook says when it next needs a step, saves where a listener needs a checkpoint, and on an
+interrupt.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lightwell import events
 from lightwell.checkpoints.index import newest_complete, step_of
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
+from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
@@ -82,11 +84,10 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def next_look(self, count: int) -> int:
         """The step of the next checkpoint, on a cadence of steps; and the first step, which tells how far steps go."""
-        if self._every_steps is None:
-            return NEVER
-        if self._is_at_start:
-            return count + 1
-        return max(count + 1, self._saved_step + int(self._every_steps))
+        due = self._wanted_by_listeners()
+        if self._every_steps is not None:
+            due = min(due, self._saved_step + int(self._every_steps))
+        return count + 1 if self._is_at_start and due < NEVER else max(count + 1, due)
 
     def next_look_seconds(self) -> float:
         """The time to the next checkpoint, on a cadence of seconds."""
@@ -121,8 +122,13 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         for listener in self._told:
             listener.end(session, last_step)
 
-    def save(self, session: Any, step: int) -> bool:
+    def save(self, session: Any, step: int, *, is_leaving: bool = False) -> bool:
         """Saves now; True when a listener wants training to stop.
+
+        Args:
+            session: the training's.
+            step: its global step.
+            is_leaving: the training was interrupted: listeners with work of their own are not to begin it.
 
         Raises:
             ModelDirError: the files cannot be written (a full disk, missing rights).
@@ -137,6 +143,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         logger.info("Calling checkpoint listeners after saving checkpoint %d...", step)
         wants_stop = False
         for listener in self._told:
+            if is_leaving and isinstance(listener, CheckpointWork):
+                continue
             if listener.after_save(session, step):
                 logger.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
                 wants_stop = True
@@ -145,9 +153,15 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
     def _is_time(self, step: int) -> bool:
         if step == self._saved_step:
             return False
+        if step >= self._wanted_by_listeners():
+            return True
         if self._every_steps is not None:
             return step >= self._saved_step + self._every_steps
         return self._every_secs is not None and time.time() >= self._saved_at + self._every_secs
+
+    def _wanted_by_listeners(self) -> int:
+        at_work = (listener for listener in self._told if isinstance(listener, CheckpointWork))
+        return min((listener.next_save(self._saved_step) for listener in at_work), default=NEVER)
 
     def _write_graph(self, graph_def: Any) -> None:
         try:

@@ -1,6 +1,7 @@
 """The progress line of training on a terminal: step of steps, loss, steps per second, time left.
 
-Quiet where nobody looks: without a terminal `log_loss.py` writes lines instead.
+Below it, what listeners with work of their own are doing: the evaluation that runs, or what the last one gave. Quiet
+where nobody looks: without a terminal `log_loss.py` writes lines instead.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import math
 import os
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.log import logger
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress
 
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -28,10 +32,16 @@ def terminal_wants_progress() -> bool:
 
 
 class ShowProgress(ScheduledHook):
-    """Draws the line while training runs."""
+    """Draws the line while training runs.
 
-    def __init__(self, goal: StopAtStep | None) -> None:
+    Args:
+        goal: what stops the training, if it is a step.
+        at_work: what else to tell of, in lines below.
+    """
+
+    def __init__(self, goal: StopAtStep | None, at_work: Sequence[CheckpointWork] = ()) -> None:
         self._goal = goal
+        self._at_work = at_work
         self._bar: Progress | None = None
         self._task: Any = None
         self._started_at: tuple[int, float] = (0, 0.0)
@@ -71,6 +81,7 @@ class ShowProgress(ScheduledHook):
     def _open(self, step: int, now: float, loss: float) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.text import Text
 
         total = self._goal.last_step if self._goal is not None else None
         columns = (
@@ -81,7 +92,15 @@ class ShowProgress(ScheduledHook):
             TextColumn("{task.fields[rate]:.0f} steps/s"),
             TimeRemainingColumn() if total is not None else TimeElapsedColumn(),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=10)
+        at_work = self._at_work
+
+        class WithNotes(Progress):
+            def get_renderables(self) -> Iterable[RenderableType]:
+                yield from super().get_renderables()
+                for note in filter(None, (one.progress_note() for one in at_work)):
+                    yield Text(note, no_wrap=True, overflow="ellipsis")
+
+        self._bar = WithNotes(*columns, console=Console(stderr=True), refresh_per_second=10)
         self._task = self._bar.add_task("train", total=total, completed=step, of=self._of(step), loss=loss, rate=0.0)
         terminal = sys.stderr
         self._bar.start()  # puts a stream in the place of sys.stderr that writes above the line

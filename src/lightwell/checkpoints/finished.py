@@ -1,0 +1,85 @@
+"""The mark in `model_dir` that says that a training is finished, for whoever waits for more checkpoints.
+
+Owns the file `training_finished.json`: one JSON object with `global_step` (of the last checkpoint), `stopped` (why, as
+a sentence) and `time` (seconds since 1970). `train_and_evaluate` leaves it as the last thing it does; a training that
+starts in the same directory takes it away. It is there whole or not at all. While `train_and_evaluate` is at work, an
+empty `training_unfinished` stands in its place: found there by the next one, it says that the last was cut short.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import tensorflow as tf
+
+NAME = "training_finished.json"
+_UNFINISHED = "training_unfinished"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What the mark says.
+
+    Attributes:
+        global_step: the step of the last checkpoint.
+        stopped: why the training ended, as a sentence.
+        time: when it ended, in seconds since 1970.
+    """
+
+    global_step: int
+    stopped: str
+    time: float
+
+
+def mark_begun(model_dir: str) -> None:
+    """Says that evaluations and exports are to come.
+
+    Raises:
+        OSError, tf.errors.OpError: it cannot be written.
+    """
+    with tf.io.gfile.GFile(os.path.join(model_dir, _UNFINISHED), "w") as file:
+        file.write("")
+
+
+def was_cut_short(model_dir: str) -> bool:
+    """Whether a `train_and_evaluate` began here and never came to its end."""
+    return bool(tf.io.gfile.exists(os.path.join(model_dir, _UNFINISHED)))
+
+
+def mark_finished(model_dir: str, global_step: int, stopped: str) -> None:
+    """Writes the mark.
+
+    Raises:
+        OSError, tf.errors.OpError: it cannot be written.
+    """
+    path = _path(model_dir)
+    with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
+        file.write(json.dumps(asdict(Finished(global_step, stopped, time.time()))) + "\n")
+    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+    with contextlib.suppress(tf.errors.NotFoundError):
+        tf.io.gfile.remove(os.path.join(model_dir, _UNFINISHED))
+
+
+def remove_mark(model_dir: str) -> None:
+    """Takes the mark away, where there is one: training goes on."""
+    with contextlib.suppress(tf.errors.NotFoundError):
+        tf.io.gfile.remove(_path(model_dir))
+
+
+def read_finished(model_dir: str) -> Finished | None:
+    """What the mark says; None while there is none."""
+    try:
+        with tf.io.gfile.GFile(_path(model_dir)) as file:
+            told: dict[str, Any] = json.loads(file.read())
+    except tf.errors.NotFoundError:
+        return None
+    return Finished(int(told["global_step"]), str(told["stopped"]), float(told["time"]))
+
+
+def _path(model_dir: str) -> str:
+    return os.path.join(model_dir, NAME)

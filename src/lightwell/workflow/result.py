@@ -1,0 +1,113 @@
+"""What `train_and_evaluate` came to, as a value.
+
+Owns `TrainAndEvaluateResult`. It is the pair that `tf.estimator` returned, `(eval_result, export_results)`, and knows
+more: every evaluation, by name and by step, what was exported, why the training ended.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lightwell.errors import UsageError
+from lightwell.keys import GLOBAL_STEP, LOSS
+from lightwell.workflow.observers import Evaluation
+
+
+class _Pair(NamedTuple):
+    eval_result: Mapping[str, Any] | None
+    export_results: list[Any] | None
+
+
+class TrainAndEvaluateResult(_Pair):
+    """What came of `train_and_evaluate`; `eval_result, export_results = ...` unpacks it as ever.
+
+    Attributes:
+        eval_result: the metrics of the last evaluation; of the first `EvalSpec`, if there are several. None if nothing
+            was evaluated.
+        export_results: what the exporters of that spec returned then, in their order. None if nothing was evaluated.
+        evaluations: all evaluations, in order.
+        exports: exporter name to what it returned last, over all specs.
+        stopped: why the training ended, as a sentence.
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    exports: Mapping[str, Any]
+    stopped: str
+    _first: str
+
+    @classmethod
+    def of(
+        cls,
+        first: str,
+        evaluations: Sequence[Evaluation],
+        export_results: list[Any] | None,
+        exports: Mapping[str, Any],
+        stopped: str,
+    ) -> TrainAndEvaluateResult:
+        """Makes one; `first` is the name of the first `EvalSpec`."""
+        last = next((one.metrics for one in reversed(evaluations) if one.name == first), None)
+        made = cls(last, export_results)
+        made.evaluations, made.exports, made.stopped = tuple(evaluations), dict(exports), stopped
+        made._first = first
+        return made
+
+    @property
+    def metrics(self) -> dict[str, Mapping[str, Any]]:
+        """The last metrics of each evaluation by its name; the name is empty for an `EvalSpec` without one."""
+        return {one.name: one.metrics for one in self.evaluations}
+
+    @property
+    def global_step(self) -> int | None:
+        """The step of the last evaluation; None if there was none."""
+        return self.evaluations[-1].global_step if self.evaluations else None
+
+    @property
+    def best_step(self) -> int | None:
+        """The step with the lowest loss, in the evaluation of the first `EvalSpec`; None if there was none."""
+        return self.best().global_step if any(one.name == self._first for one in self.evaluations) else None
+
+    def best(self, metric: str = LOSS, name: str | None = None, mode: str | None = None) -> Evaluation:
+        """The evaluation with the best value of a metric; the earlier one of equals.
+
+        Args:
+            metric: the metric.
+            name: which evaluation, by the name of its `EvalSpec`; None for the first.
+            mode: "min" if low values are good, "max" if high ones are. May be left out for a loss.
+
+        Raises:
+            UsageError: there is no such evaluation or metric, or `mode` is needed and was not given.
+        """
+        wanted = self._first if name is None else name
+        those = [one for one in self.evaluations if one.name == wanted]
+        if not those:
+            names = list(self.metrics)
+            raise UsageError(f"best: no evaluation is called {wanted!r}; there are {names}. {self.stopped}")
+        known = [key for key in those[-1].metrics if key != GLOBAL_STEP]
+        if metric not in known:
+            near = difflib.get_close_matches(str(metric), known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"best: evaluation {wanted!r} has no metric {metric!r}; it has {known}.{hint}")
+        if mode is None and "loss" in metric:
+            mode = "min"
+        if mode not in ("min", "max"):
+            raise UsageError(
+                f"best: whether a low {metric!r} is good or a high one must be said: mode must be 'min' or 'max', got "
+                f"{mode!r}."
+            )
+        sign = 1.0 if mode == "min" else -1.0
+        return min(those, key=lambda one: _order(sign * float(np.mean(one.metrics[metric]))))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(eval_result={self.eval_result!r}, export_results={self.export_results!r}, "
+            f"evaluations={len(self.evaluations)}, stopped={self.stopped!r})"
+        )
+
+
+def _order(value: float) -> float:
+    return math.inf if math.isnan(value) else value
