@@ -127,15 +127,35 @@ def read_metrics(directory: str) -> OrderedDict[int, dict[str, float]]:
     A directory that does not exist has none; a file that is cut short counts as far as it can be read.
     """
     found: dict[int, dict[str, float]] = {}
-    names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
-    # No glob: the path itself may hold brackets or stars.
-    for path in (os.path.join(directory, name) for name in sorted(names) if name.startswith(_EVENT_FILE)):
+    for path in _event_files(directory):
         with contextlib.suppress(tf.errors.DataLossError):
             for event in tf.compat.v1.train.summary_iterator(path):
                 numbers = {value.tag: value.simple_value for value in event.summary.value if _is_number(value)}
                 if numbers:
                     found.setdefault(event.step, {}).update(numbers)
     return OrderedDict(sorted(found.items()))
+
+
+class MetricsReader:
+    """Reads the numbers of a directory again and again, but its files only once they have grown."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self._sizes: dict[str, int] | None = None
+        self._read: OrderedDict[int, dict[str, float]] = OrderedDict()
+
+    def read(self) -> OrderedDict[int, dict[str, float]]:
+        """What `read_metrics` gives now."""
+        sizes = {path: tf.io.gfile.stat(path).length for path in _event_files(self.directory)}
+        if sizes != self._sizes:
+            self._sizes, self._read = sizes, read_metrics(self.directory)
+        return self._read
+
+
+def _event_files(directory: str) -> list[str]:
+    names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
+    # No glob: the path itself may hold brackets or stars.
+    return [os.path.join(directory, name) for name in sorted(names) if name.startswith(_EVENT_FILE)]
 
 
 def _is_number(value: Any) -> bool:

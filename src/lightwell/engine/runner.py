@@ -111,7 +111,8 @@ class Runner:
     @property
     def is_new(self) -> bool:
         """Whether its session was opened for this run."""
-        return self._ready is not None and self._ready.opened.program.graph is self._program.graph
+        opened = None if self._ready is None or self._prepared.opened is not None else self._ready.opened
+        return opened is not None and opened.program.graph is self._program.graph
 
     def start(self) -> None:
         """Lets the hooks begin, finds or opens a session, and starts the input."""
@@ -165,7 +166,7 @@ class Runner:
                 self._sessions.keep(ready.key, ready.opened, self._generation)
             elif opened is not None:
                 self._close(opened)
-                opened.free()
+                opened.free() if self._sessions is None else self._sessions.let_go(opened)
 
     # Opening and closing
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightwell.checkpoints.index import checked_path, newest_usable
+from lightwell.checkpoints.restore import Source
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
@@ -82,7 +83,7 @@ class Model:
         start = None if settings is None else lambda: warm_start(settings)
         return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step)
 
-    def plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
+    def plan(self, find_checkpoint: Callable[[], Source | None], target: str, exact: bool = False) -> SessionPlan:
         """How to open a session."""
         return SessionPlan(find_checkpoint, target, self.session_config, exact)
 
