@@ -97,7 +97,8 @@ def test_training_goes_on_as_without_it_and_steps_stay_fused(tmp_path: Path) -> 
         assert len(calls.steps) < 200
         ends.append({key: est.get_variable_value(key) for key in est.get_variable_names()})
     assert ends[0].keys() == ends[1].keys()
-    assert all(np.array_equal(ends[0][key], ends[1][key]) for key in ends[0])
+    # Whether numbers below 1e-37 are zero depends on the thread that runs a step.
+    assert all(np.allclose(ends[0][key], ends[1][key], rtol=0, atol=1e-30) for key in ends[0])
 
 
 def test_no_checkpoint_is_needed(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_tables_arrays_watches_and_other_hooks_work_in_each_round(tmp_path: Path
         return spec if mode != "eval" else spec._replace(eval_metric_ops=metrics)
 
     seen: list[Any] = []
-    watch = lw.Watch("features/x", every=1, do=lambda values, step: seen.append(values["features/x"].sum()))
+    watch = lw.Watch("features/x", every=1, do=lambda step: seen.append(step["features/x"].sum()))
     log_hook = v1.train.LoggingTensorHook(["w/Read/ReadVariableOp"], every_n_iter=1)
     est = tiny.estimator(tmp_path, model_fn)
     hook = InMemory(est, tiny.once, hooks=[watch, log_hook], every_n_iter=2)

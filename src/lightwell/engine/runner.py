@@ -158,7 +158,8 @@ class Runner:
                 with self._now.graph.as_default():
                     self._hooks.end(self.session)
         finally:
-            self._hooks.close()
+            if not self._prepared.is_held:
+                self._hooks.close()
             is_sound = error is None or isinstance(error, GeneratorExit)
             ready, self._ready = self._ready, None
             opened = self._prepared.opened if ready is None else ready.opened

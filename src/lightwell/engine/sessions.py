@@ -34,6 +34,7 @@ class Prepared:
         seen: what reads values of the program by path, made before its graph was final.
         opened: the open session.
         key: under which to keep the session where the user vouches for the model; None finds out by the graph.
+        is_held: whether it will be run again, with the same hooks, by whoever closes them in the end.
     """
 
     program: Program
@@ -41,6 +42,7 @@ class Prepared:
     seen: Any = None
     opened: Opened | None = None
     key: Hashable = None
+    is_held: bool = False
 
 
 class Opened:

@@ -148,13 +148,16 @@ class _HeldEvaluation:
             self._model.plan(lambda: weights, config.evaluation_master),
             config.fuse_steps,
             sessions=self._waiting,
-            prepared=Prepared(program, opened=self._waiting.opened, key=self._waiting.key),
+            prepared=Prepared(program, opened=self._waiting.opened, key=self._waiting.key, is_held=True),
         )
         return evaluate(run, program, final, self._events_dir)
 
     def close(self) -> None:
-        """Closes its session for good."""
+        """Closes its session and hooks for good."""
         self._waiting.close()
+        for hook in (*self._given, *self._program.spec.evaluation_hooks):
+            if isinstance(hook, ScheduledHook):
+                hook.close()
         self._program.inputs.close()
 
 

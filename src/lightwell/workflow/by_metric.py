@@ -73,12 +73,26 @@ class MetricObserver(EvaluationObserver):
         self.mode = settled_mode(mode, metric, where)
         self.eval_name = eval_name
         self._seen_name = eval_name
-        self._model_dir: str | None = None
+        self._estimator: Estimator | None = None
 
     @property
     def sign(self) -> float:
         """1 if high values are good, else -1."""
         return 1.0 if self.mode == "max" else -1.0
+
+    @property
+    def model_dir(self) -> str:
+        """The directory of the model.
+
+        Raises:
+            UsageError: it has not met its Estimator yet.
+        """
+        if self._estimator is None:
+            raise UsageError(
+                f"{type(self).__name__}: it has not met its Estimator yet, and does not know its model_dir. Hand it to "
+                "train_and_evaluate, or call begin(estimator)."
+            )
+        return self._estimator.model_dir
 
     @property
     def own_name(self) -> str:
@@ -88,7 +102,7 @@ class MetricObserver(EvaluationObserver):
 
     def begin(self, estimator: Estimator) -> None:
         """Reads what an earlier run left."""
-        self._model_dir = estimator.model_dir
+        self._estimator = estimator
         self._seen_name = self.eval_name
 
     def offer(self, estimator: Estimator, metrics: Mapping[str, Any], checkpoint_path: Any = None) -> str | None:
@@ -105,7 +119,7 @@ class MetricObserver(EvaluationObserver):
         Raises:
             CheckpointUnreadable: the checkpoint that was evaluated is not there.
         """
-        if self._model_dir != estimator.model_dir:
+        if self._estimator is None or self._estimator.model_dir != estimator.model_dir:
             self.begin(estimator)
         step = int(metrics[GLOBAL_STEP])
         path = os.fspath(checkpoint_path) if checkpoint_path else _checkpoint_of(estimator, step)

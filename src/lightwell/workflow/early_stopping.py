@@ -70,6 +70,7 @@ class EarlyStopping(MetricObserver):
             stopping = lw.EarlyStopping("accuracy", patience=3)
             lw.train_and_evaluate(est, train_spec, eval_spec, observers=[stopping])
 
+            stopping.begin(est)
             while not stopping.offer(est, est.train(input_fn, steps=100).evaluate(eval_input_fn)):
                 pass
             stopping.end(est)
@@ -100,6 +101,7 @@ class EarlyStopping(MetricObserver):
         self._waiting = Waiting()
         self._keep: KeepBest | None = None
         self.reason = ""
+        self._has_seen = False
 
     @property
     def best(self) -> Kept | None:
@@ -117,15 +119,10 @@ class EarlyStopping(MetricObserver):
     def begin(self, estimator: Estimator) -> None:
         """Reads how long an earlier run has waited; one whose checkpoints were taken away does not count."""
         super().begin(estimator)
-        self.reason = ""
+        self.reason, self._has_seen = "", False
         if estimator.latest_checkpoint() is None:
             _set_aside(self._directory)
-        self._waiting = self._recorded()
-        self._keep = None
-        if self.restore_best:
-            self._keep = KeepBest(self.metric, 1, self.mode, self.eval_name, os.path.join(self._directory, "best"))
-            self._keep.log_level = logging.DEBUG  # what is kept for its own use is nobody's news
-            self._keep.begin(estimator)
+        self._read(estimator)
         if self._waiting.waited:
             logger.info("EarlyStopping: going on where an earlier run was. %s", self._told())
 
@@ -134,14 +131,17 @@ class EarlyStopping(MetricObserver):
         value = self.value_of(evaluation)
         if value is None:
             return None
-        if (
-            evaluation.global_step > self._waiting.last_step
-        ):  # one that was seen before a restart is not waited for twice
+        step = evaluation.global_step
+        if self._estimator is not None and not self._has_seen and step < self._waiting.last_step:
+            _set_aside(self._directory)  # nobody goes on from there
+            self._read(self._estimator)
+        self._has_seen = True
+        if step > self._waiting.last_step:  # else it was seen before a restart, and is not waited for twice
             self._see(evaluation, value)
         if self._waiting.waited < self.patience:
             return None
         self.reason = f"EarlyStopping: {self._told()}"
-        logger.info("%s Stopping at step %d.", self.reason, evaluation.global_step)
+        logger.info("%s Stopping at step %d.", self.reason, step)
         return self.reason
 
     def end(self, estimator: Estimator) -> None:
@@ -158,6 +158,14 @@ class EarlyStopping(MetricObserver):
         if self.reason or best is not None:  # who trains on from here gets all the patience again
             last_step = self._waiting.last_step if best is None else best.step
             self._write(dataclasses.replace(self._waiting, waited=0, last_step=last_step))
+
+    def _read(self, estimator: Estimator) -> None:
+        self._waiting = self._recorded()
+        self._keep = None
+        if self.restore_best:
+            self._keep = KeepBest(self.metric, 1, self.mode, self.eval_name, os.path.join(self._directory, "best"))
+            self._keep.log_level = logging.DEBUG  # what is kept for its own use is nobody's news
+            self._keep.begin(estimator)
 
     def _see(self, evaluation: Evaluation, value: float) -> None:
         if self._keep is not None:
@@ -183,7 +191,7 @@ class EarlyStopping(MetricObserver):
 
     @property
     def _directory(self) -> str:
-        return os.path.join(self._model_dir or "", _FOLDER, self.own_name)
+        return os.path.join(self.model_dir, _FOLDER, self.own_name)
 
     def _write(self, waiting: Waiting) -> None:
         self._waiting = waiting
@@ -216,7 +224,7 @@ class EarlyStopping(MetricObserver):
 
 
 def _set_aside(directory: str) -> None:
-    """Moves away what a training left whose checkpoints are gone."""
+    """Moves away what another training left."""
     if not tf.io.gfile.exists(os.path.join(directory, _STATE)):
         return
     number = 1
@@ -224,7 +232,7 @@ def _set_aside(directory: str) -> None:
         number += 1
     tf.io.gfile.rename(directory, f"{directory}.earlier-{number}")
     logger.warning(
-        "EarlyStopping: %s was left by a training whose checkpoints are gone; it was moved to %s.earlier-%d, and "
-        "everything is waited for anew.",
+        "EarlyStopping: %s was left by another training, whose checkpoints are gone or not gone on from; it was moved "
+        "to %s.earlier-%d, and nothing of it counts.",
         *(directory, directory, number),
     )

@@ -93,19 +93,10 @@ class KeepBest(MetricObserver):
 
     @property
     def directory(self) -> str:
-        """Where checkpoints are kept.
-
-        Raises:
-            UsageError: it has not met its Estimator yet.
-        """
+        """Where checkpoints are kept."""
         if self._given_directory is not None:
             return self._given_directory
-        if self._model_dir is None:
-            raise UsageError(
-                "KeepBest: it has not met its Estimator yet, and does not know its model_dir. Hand it to "
-                "train_and_evaluate, or call begin(estimator)."
-            )
-        return os.path.join(self._model_dir, "best", self.own_name)
+        return os.path.join(self.model_dir, "best", self.own_name)
 
     @property
     def kept(self) -> tuple[Kept, ...]:
