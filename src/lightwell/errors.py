@@ -29,7 +29,6 @@ to do.
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
 
 
 class LightwellError(Exception):
@@ -115,8 +114,8 @@ class PathError(UsageError, KeyError):
 class UnknownMetric(UsageError, KeyError):
     """A metric was named that evaluations do not have. `args[0]` is its name."""
 
-    def __init__(self, name: str, known: Sequence[str], nearest: Sequence[str], where: str) -> None:
-        super().__init__(name, list(known), list(nearest), where)
+    def __init__(self, name: str, known: list[str], nearest: list[str], where: str) -> None:
+        super().__init__(name, known, nearest, where)
 
     def __str__(self) -> str:
         name, known, nearest, where = self.args

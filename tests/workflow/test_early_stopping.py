@@ -162,7 +162,8 @@ def test_with_the_best_kept_beside_it(tmp_path: Path) -> None:
     )
     scripted.rounds(est, 9, stopping, keep)
     stopping.end(est)
-    assert stopping.best is not None and keep.best_path is not None
+    assert stopping.best is not None
+    assert keep.best_path is not None
     assert os.path.samefile(f"{stopping.best.path}.index", f"{keep.best_path}.index"), "one file, three names"
     assert os.path.samefile(f"{est.latest_checkpoint()}.index", f"{keep.best_path}.index")
 

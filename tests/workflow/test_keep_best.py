@@ -55,7 +55,8 @@ def test_low_values_may_be_the_good_ones(tmp_path: Path) -> None:
     est = scripted.estimator(tmp_path, ACCURACY, metric="error")
     by_name, told = lw.KeepBest("error"), lw.KeepBest("other", mode="min")
     scripted.rounds(est, 5, by_name, told)
-    assert by_name.best is not None and told.best is not None
+    assert by_name.best is not None
+    assert told.best is not None
     assert (by_name.best.step, by_name.best.value) == (50, 0.125)
     assert (told.best.step, told.directory) == (10, f"{tmp_path}/best/other")
 
