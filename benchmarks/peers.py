@@ -61,7 +61,6 @@ _VARIANTS = {
     "ours/vouched": "Lightwell, `model_fn` vouched for",
     "ours/default": "Lightwell, as it comes",
     "ours/predictor": "Lightwell `predictor()`",
-    "ours/vouched": "Lightwell, `pure_model_fn=True`",
     "ours/tap": "Lightwell, the tap alone",
     "ours/full": "Lightwell, full predict",
     "ours/lightwell": "`import lightwell`, after TensorFlow",

@@ -38,6 +38,8 @@ if importlib.util.find_spec("tensorflow") is None:
     )
 
 _OWN_NAMES = {
+    "EarlyStopping": "lightwell.workflow.early_stopping:EarlyStopping",
+    "KeepBest": "lightwell.workflow.keep_best:KeepBest",
     "ScheduledHook": "lightwell.hooks.base:ScheduledHook",
     "Watch": "lightwell.sight.watch:Watch",
     "compat": "lightwell.compat",

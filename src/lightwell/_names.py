@@ -147,18 +147,16 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_in("lightwell.feature_columns.parse_specs", "classifier_parse_example_spec", "regressor_parse_example_spec"),
     ),
     "experimental": (
-        *_planned(
-            "Early stopping is not written yet: use lightwell.stop_when(path, predicate), or call "
-            "run_context.request_stop() in a SessionRunHook.",
-            "lightwell.hooks",
+        *_in(
+            "lightwell.estimator.stop_hooks",
             "make_early_stopping_hook",
+            "make_stop_at_checkpoint_step_hook",
             "stop_if_higher_hook",
             "stop_if_lower_hook",
             "stop_if_no_decrease_hook",
             "stop_if_no_increase_hook",
         ),
-        *_absent("Call estimator.train and estimator.evaluate in turn.", "InMemoryEvaluatorHook"),
-        *_absent("Use tf.compat.v1.train.StopAtStepHook.", "make_stop_at_checkpoint_step_hook"),
+        *_in("lightwell.estimator.in_memory", "InMemoryEvaluatorHook"),
         *_in("lightwell.export.receiver_fns", "build_raw_supervised_input_receiver_fn"),
         *_absent("Call the logit_fn directly.", "call_logit_fn"),
         *_absent(_WRITE_MODEL_FN, "LinearSDCA"),

@@ -6,7 +6,8 @@
     │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
     │   │   └── NotInitialised (RuntimeError)   variables that nothing gives a first value
     │   ├── InputFnError                   input_fn, or what it returned
-    │   └── PathError (KeyError)           a path that names nothing in this model and mode
+    │   ├── PathError (KeyError)           a path that names nothing in this model and mode
+    │   └── UnknownMetric (KeyError)       a metric that evaluations do not have
     ├── WrongType (TypeError)              an argument of the wrong type
     │   └── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
     ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
@@ -114,6 +115,18 @@ class PathError(UsageError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the text in quotes, as if it were a key
         return str(self.args[0]) if self.args else ""
+
+
+class UnknownMetric(UsageError, KeyError):
+    """A metric was named that evaluations do not have. `args[0]` is its name."""
+
+    def __init__(self, name: str, known: list[str], nearest: list[str], where: str) -> None:
+        super().__init__(name, known, nearest, where)
+
+    def __str__(self) -> str:
+        name, known, nearest, where = self.args
+        meant = f"Did you mean {' or '.join(map(repr, nearest))}? " if nearest else ""
+        return f"{where} have no metric {name!r}. {meant}There are: {', '.join(known)}."
 
 
 class WatchError(LightwellError, RuntimeError):

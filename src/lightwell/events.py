@@ -123,9 +123,7 @@ def _unwritable(directory: str, error: BaseException) -> ModelDirError:
 
 def read_metrics(directory: str) -> OrderedDict[int, dict[str, float]]:
     """The numbers in the event files of a directory, as `metrics_in` gives them; one that does not exist has none."""
-    names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
-    # No glob: the path itself may hold brackets or stars.
-    return metrics_in([os.path.join(directory, name) for name in names if name.startswith(_EVENT_FILE)])
+    return metrics_in(_event_files(directory))
 
 
 def metrics_in(files: Iterable[str]) -> OrderedDict[int, dict[str, float]]:
@@ -141,6 +139,28 @@ def metrics_in(files: Iterable[str]) -> OrderedDict[int, dict[str, float]]:
                 if numbers:
                     found.setdefault(event.step, {}).update(numbers)
     return OrderedDict(sorted(found.items()))
+
+
+class MetricsReader:
+    """Reads the numbers of a directory again and again, but its files only once they have grown."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self._sizes: dict[str, int] | None = None
+        self._read: OrderedDict[int, dict[str, float]] = OrderedDict()
+
+    def read(self) -> OrderedDict[int, dict[str, float]]:
+        """What `read_metrics` gives now."""
+        sizes = {path: tf.io.gfile.stat(path).length for path in _event_files(self.directory)}
+        if sizes != self._sizes:
+            self._sizes, self._read = sizes, read_metrics(self.directory)
+        return self._read
+
+
+def _event_files(directory: str) -> list[str]:
+    names = tf.io.gfile.listdir(directory) if tf.io.gfile.isdir(directory) else []
+    # No glob: the path itself may hold brackets or stars.
+    return [os.path.join(directory, name) for name in sorted(names) if name.startswith(_EVENT_FILE)]
 
 
 def _is_number(value: Any) -> bool:

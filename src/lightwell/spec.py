@@ -139,7 +139,7 @@ def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
             raise WrongType(
                 f"{where}: {hook!r} is not a hook"
                 + (": it is a class; make an instance of it." if isinstance(hook, type) else f": it has no {missing}.")
-                + " Derive it from tf.compat.v1.train.SessionRunHook."
+                + f" Each must be a SessionRunHook, given: {hook!r}. Derive it from tf.compat.v1.train.SessionRunHook."
             )
     return hooks
 

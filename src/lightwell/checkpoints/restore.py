@@ -6,6 +6,7 @@ used and left open.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.compare import Form, Shape, check_fits
 from lightwell.checkpoints.index import exists, is_in, newest_first, newest_usable
+from lightwell.checkpoints.live import LiveWeights, restore_ops
 from lightwell.errors import CheckpointUnreadable, reason_of
 from lightwell.log import logger
 
@@ -24,19 +26,26 @@ _ANOTHER = (
 )
 
 
-def restore(session: Any, saver: Any, checkpoint: str, *, exact: bool, keep_numbering: bool) -> str:
+Source = str | LiveWeights
+"""Where weights come from: a checkpoint's prefix, or another session."""
+
+
+def restore(session: Any, saver: Any, checkpoint: Source, *, exact: bool, keep_numbering: bool) -> str:
     """Restores `checkpoint`, or unless `exact` one that will do in its place; returns which.
 
     Args:
         session: an open session.
         saver: a `tf.compat.v1.train.Saver` of its graph.
-        checkpoint: the checkpoint's prefix.
+        checkpoint: the checkpoint's prefix; or weights of another session, which are of no checkpoint.
         exact: whether it must be that one, which the user named.
         keep_numbering: whether the saver shall go on from it, and so must know the checkpoints that there are.
 
     Another process that trains in the directory deletes old checkpoints, also the one that we were about to read. It
     has written a newer one then.
     """
+    if isinstance(checkpoint, LiveWeights):
+        checkpoint.copy_to(session, saver)
+        return ""
     wanted = checkpoint
     for _ in range(_MOST_TRIES):
         try:
@@ -55,6 +64,22 @@ def restore(session: Any, saver: Any, checkpoint: str, *, exact: bool, keep_numb
     if keep_numbering:
         _keep_numbering(saver, taken)
     return taken
+
+
+def version_of(checkpoint: Source | None) -> Any:
+    """What tells one checkpoint from another, also from one written anew under the same name.
+
+    Its index has a checksum of every value; the times of files are too coarse to go by.
+    """
+    if checkpoint is None:
+        return None
+    if isinstance(checkpoint, LiveWeights):
+        return object()  # moving on: equal to none
+    try:
+        with tf.io.gfile.GFile(checkpoint + ".index", "rb") as file:
+            return checkpoint, hashlib.blake2b(file.read()).digest()
+    except tf.errors.OpError:
+        return object()  # deleted meanwhile
 
 
 def _restore_sound(session: Any, saver: Any, checkpoint: str, exact: bool) -> str:
@@ -102,7 +127,7 @@ def wanted_by_restore(graph: tf.Graph, saver: Any) -> Iterator[tuple[str, Form]]
 
     Read from the graph and not from the saver, because a saver of the user may rename what it saves.
     """
-    for op in _restore_ops(graph.get_operation_by_name(saver.saver_def.restore_op_name)):
+    for op in restore_ops(graph, saver):
         names, slices = (tf.get_static_value(tensor) for tensor in op.inputs[1:3])
         if names is None:  # names computed in the graph: nothing to compare with before the restore itself
             continue
@@ -110,20 +135,6 @@ def wanted_by_restore(graph: tf.Graph, saver: Any) -> Iterator[tuple[str, Form]]
             shape = _full_shape(part.decode()) if part else _assigned_shape(value)
             if shape is not None:
                 yield name.decode(), Form(shape, value.dtype.base_dtype)
-
-
-def _restore_ops(root: tf.Operation) -> list[tf.Operation]:
-    seen: set[str] = set()
-    found, left = [], [root]
-    while left:
-        op = left.pop()
-        if op.name in seen:
-            continue
-        seen.add(op.name)
-        if op.type == "RestoreV2":
-            found.append(op)
-        left.extend([*op.control_inputs, *(tensor.op for tensor in op.inputs)])
-    return found
 
 
 def _full_shape(shape_and_slice: str) -> Shape:

@@ -12,10 +12,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.checkpoints.restore import version_of
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph
-from lightwell.engine.sessions import Opened, version_of
+from lightwell.engine.sessions import Opened
 from lightwell.errors import UsageError
 from lightwell.failures.step import explained_step_error
 

@@ -111,8 +111,8 @@ class Runner:
     @property
     def is_new(self) -> bool:
         """Whether its session was opened for this run."""
-        is_its_own = self._ready is not None and self._ready.opened.program.graph is self._program.graph
-        return is_its_own and self._prepared.opened is None
+        opened = None if self._ready is None or self._prepared.opened is not None else self._ready.opened
+        return opened is not None and opened.program.graph is self._program.graph
 
     def start(self) -> None:
         """Lets the hooks begin, finds or opens a session, and starts the input."""
@@ -158,7 +158,8 @@ class Runner:
                 with self._now.graph.as_default():
                     self._hooks.end(self.session)
         finally:
-            self._hooks.close()
+            if not self._prepared.is_held:
+                self._hooks.close()
             is_sound = error is None or isinstance(error, GeneratorExit)
             ready, self._ready = self._ready, None
             opened = self._prepared.opened if ready is None else ready.opened
@@ -166,7 +167,7 @@ class Runner:
                 self._sessions.keep(ready.key, ready.opened, self._generation)
             elif opened is not None:
                 self._close(opened)
-                opened.free()
+                opened.free() if self._sessions is None else self._sessions.let_go(opened)
 
     # Opening and closing
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.restore import restore
+from lightwell.checkpoints.restore import Source, restore
 from lightwell.engine.program import Program
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
@@ -26,13 +26,13 @@ class SessionPlan:
     """How a session is opened.
 
     Attributes:
-        find_checkpoint: called for each new session; the checkpoint to restore, or None to initialise afresh.
+        find_checkpoint: called for each new session; what to restore, or None to initialise afresh.
         target: the session target, empty for in-process.
         config: a `tf.compat.v1.ConfigProto`.
         exact: whether it must be that checkpoint, which the user named; else, if it is damaged, an older one will do.
     """
 
-    find_checkpoint: Callable[[], str | None]
+    find_checkpoint: Callable[[], Source | None]
     target: str = ""
     config: Any = None
     exact: bool = False
@@ -92,7 +92,7 @@ def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
         yield session, saver
 
 
-def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) -> str | None:
+def reload(session: Any, program: Program, checkpoint: Source | None, exact: bool) -> str | None:
     """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
 
     An empty `checkpoint` keeps the weights as they are; None draws initial ones anew. Returns the checkpoint that was
@@ -101,12 +101,11 @@ def reload(session: Any, program: Program, checkpoint: str | None, exact: bool) 
     try:
         if checkpoint is None:
             _initialise(session, program.spec.scaffold)
-        elif checkpoint:
-            checkpoint = _restore(session, program, checkpoint, exact)
+        taken = _restore(session, program, checkpoint, exact) if checkpoint else None
         _run_local_init(session, program)
     except tf.errors.OpError as error:
         raise explained_step_error(error, program) from None
-    return checkpoint
+    return taken
 
 
 def start_inputs(session: Any, inputs: Inputs) -> None:
@@ -121,7 +120,7 @@ def _initialise(session: Any, scaffold: Any) -> None:
         scaffold.init_fn(session)  # Scaffold hands it on as a function of the session alone
 
 
-def _restore(session: Any, program: Program, checkpoint: str, exact: bool) -> str:
+def _restore(session: Any, program: Program, checkpoint: Source, exact: bool) -> str:
     saver = program.spec.scaffold.saver
     return restore(session, saver, checkpoint, exact=exact, keep_numbering=program.mode == ModeKeys.TRAIN)
 

@@ -6,15 +6,13 @@ One in use is nobody else's, so interleaved calls never share one.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import tensorflow as tf
-
+from lightwell.checkpoints.restore import version_of
 from lightwell.engine.calls import Calls
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
@@ -36,6 +34,7 @@ class Prepared:
         seen: what reads values of the program by path, made before its graph was final.
         opened: the open session.
         key: under which to keep the session where the user vouches for the model; None finds out by the graph.
+        is_held: whether it will be run again, with the same hooks, by whoever closes them in the end.
     """
 
     program: Program
@@ -43,6 +42,7 @@ class Prepared:
     seen: Any = None
     opened: Opened | None = None
     key: Hashable = None
+    is_held: bool = False
 
 
 class Opened:
@@ -146,7 +146,11 @@ class Sessions:
                 while len(self._idle) > _MOST_KEPT:
                     surplus.append(self._idle.popitem(last=False)[1])
         for old in surplus:
-            old.free()
+            self.let_go(old)
+
+    def let_go(self, opened: Opened) -> None:
+        """A session that cannot be used again, or not any more, is over."""
+        opened.free()
 
     def close(self) -> None:
         """Frees all sessions: those that wait now, those in use once they are done."""
@@ -154,18 +158,4 @@ class Sessions:
             idle, self._idle = list(self._idle.values()), OrderedDict()
             self.generation += 1
         for opened in idle:
-            opened.free()
-
-
-def version_of(checkpoint: str | None) -> Any:
-    """What tells one checkpoint from another, also from one written anew under the same name.
-
-    Its index has a checksum of every value; the times of files are too coarse to go by.
-    """
-    if checkpoint is None:
-        return None
-    try:
-        with tf.io.gfile.GFile(checkpoint + ".index", "rb") as file:
-            return checkpoint, hashlib.blake2b(file.read()).digest()
-    except tf.errors.OpError:
-        return object()  # deleted meanwhile: equal to none
+            self.let_go(opened)

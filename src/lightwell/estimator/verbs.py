@@ -19,6 +19,7 @@ import tensorflow as tf
 from lightwell.callables import name_of
 from lightwell.checkpoints.finished import remove_mark
 from lightwell.checkpoints.index import checked_path, newest_usable
+from lightwell.checkpoints.restore import Source
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
@@ -97,7 +98,7 @@ class Model:
         input_fn = in_scope(input_fn, self.input_scope) if self.input_scope else input_fn
         return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step)
 
-    def plan(self, find_checkpoint: Callable[[], str | None], target: str, exact: bool = False) -> SessionPlan:
+    def plan(self, find_checkpoint: Callable[[], Source | None], target: str, exact: bool = False) -> SessionPlan:
         """How to open a session."""
         return SessionPlan(find_checkpoint, target, self.session_config, exact)
 

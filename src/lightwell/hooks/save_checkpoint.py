@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import events
+from lightwell.checkpoints.files import replace_file
 from lightwell.checkpoints.index import newest_complete, step_of
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
@@ -175,7 +176,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             saver = self._scaffold_with_saver.saver
             path = saver.save(session, self._prefix, global_step=step, write_meta_graph=False)
             if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
-                _replace_file(f"{path}.meta", self._meta_graph)
+                replace_file(f"{path}.meta", self._meta_graph)
         except _OF_DISKS as error:
             # What was begun takes the space that is missing.
             for ending in ("_temp", ".meta.writing"):
@@ -205,10 +206,3 @@ def _remove(directory: str, beginning: str) -> None:
             path = os.path.join(directory, name.rstrip("/"))
             if name.startswith(beginning):
                 (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
-
-
-def _replace_file(path: str, content: bytes) -> None:
-    """Writes a file so that a reader sees either nothing or all of it."""
-    with tf.io.gfile.GFile(f"{path}.writing", "wb") as file:
-        file.write(content)
-    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)

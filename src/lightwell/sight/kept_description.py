@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import tensorflow as tf
 
+from lightwell.checkpoints.files import replace_file
 from lightwell.engine.program import Program
 from lightwell.errors import reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
@@ -48,9 +49,7 @@ def write_description(description: Description, directory: str) -> None:
     """Keeps a description in a directory, in place of the one there; a full disk is reported, and leaves that one."""
     path = os.path.join(directory, FILE_NAME)
     try:
-        with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
-            file.write(json.dumps(description.to_dict(), indent=1))
-        tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+        replace_file(path, json.dumps(description.to_dict(), indent=1))
     except (tf.errors.OpError, OSError) as error:
         logger.warning("The description of the model cannot be written to %s: %s.", path, reason_of(error))
 

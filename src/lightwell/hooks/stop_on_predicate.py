@@ -1,0 +1,108 @@
+"""Stops training once a function says so: it is asked at the first step, then every so many steps or seconds."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.index import newest_complete
+from lightwell.checkpoints.reader import variable_names
+from lightwell.errors import UsageError
+from lightwell.hooks.base import ScheduledHook
+from lightwell.log import logger
+
+_SCOPE, _NAME = "signal_early_stopping", "STOP"
+
+
+class StopOnPredicate(ScheduledHook):
+    """Asks `should_stop`, and stops when it says yes.
+
+    The steps are those at which `tf.estimator` asks: a cadence in steps counts from the step counter before the last
+    look, and goes on over several trainings with the same hook.
+
+    The checkpoint tells by the variable `signal_early_stopping/STOP` whether the training was stopped so, as that of
+    `tf.estimator` does. One that was written without this hook lacks it, and is gone on from without.
+
+    Args:
+        should_stop: takes nothing; true to stop.
+        directory: the `model_dir`.
+        every_secs: seconds between two looks.
+        every_steps: steps between two looks. Exactly one of the two is set.
+    """
+
+    def __init__(
+        self,
+        should_stop: Callable[[], Any],
+        directory: str,
+        every_secs: float | None = None,
+        every_steps: int | None = None,
+    ) -> None:
+        if every_secs is None and every_steps is None:
+            raise UsageError(
+                "make_early_stopping_hook: Either every_secs or every_steps should be provided; run_every_secs and "
+                "run_every_steps are both None, so it would never look."
+            )
+        self._should_stop = should_stop
+        self._directory = directory
+        self._every_secs = every_secs
+        self._every_steps = every_steps
+        self._last_step: int | None = None
+        self._last_time = 0.0
+        self._mark_stopped: Any = None
+
+    def begin(self) -> None:
+        """Makes the variable that tells of the stop, where the checkpoint to start from has it, or there is none."""
+        self._mark_stopped = None
+        if self._can_be_restored() and not any(op.type == "SaveV2" for op in _graph().get_operations()):
+            with tf.compat.v1.variable_scope(_SCOPE, reuse=tf.compat.v1.AUTO_REUSE):
+                stopped = tf.compat.v1.get_variable(
+                    _NAME, [], tf.bool, initializer=tf.compat.v1.constant_initializer(False), trainable=False
+                )
+            self._mark_stopped = stopped.assign(True, read_value=False)
+
+    def next_look(self, count: int) -> int:
+        """The first step, then each so many."""
+        if self._last_step is None:
+            return count + 1
+        if self._every_steps is None:
+            return self.NEVER
+        return max(count + 1, self.after_stale(math.ceil(self._last_step + self._every_steps) + 1))
+
+    def next_look_seconds(self) -> float:
+        """The time to the next look, on a cadence of seconds."""
+        return math.inf if self._every_secs is None else self._last_time + self._every_secs - time.time()
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Asks, and stops if told so."""
+        step = run_context.count_before
+        if not self._is_time(step):
+            return
+        self._last_step, self._last_time = step, time.time()
+        if self._should_stop():
+            logger.info("Requesting early stopping at global step %d", step)
+            if self._mark_stopped is not None:
+                run_context.session.run(self._mark_stopped)
+            run_context.request_stop()
+
+    def _is_time(self, step: int) -> bool:
+        if self._last_step is None:
+            return True
+        if step == self._last_step:
+            return False
+        if self._every_steps is not None:
+            return step >= self._last_step + self._every_steps
+        return self.next_look_seconds() <= 0
+
+    def _can_be_restored(self) -> bool:
+        """Whether the variable gets a value: from the checkpoint, or an initial one. A saver that `model_fn` made
+        would not know it."""
+        checkpoint = newest_complete(self._directory)
+        return checkpoint is None or f"{_SCOPE}/{_NAME}" in variable_names(checkpoint)
+
+
+def _graph() -> tf.Graph:
+    return tf.compat.v1.get_default_graph()

@@ -1,0 +1,238 @@
+"""`EarlyStopping`: ends a training whose evaluations get no better, and goes back to the best checkpoint."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.files import make_newest, replace_file
+from lightwell.checkpoints.index import step_of
+from lightwell.errors import UsageError, WrongType
+from lightwell.log import logger
+from lightwell.workflow.by_metric import MetricObserver
+from lightwell.workflow.keep_best import KeepBest, Kept
+from lightwell.workflow.observers import Evaluation
+
+if TYPE_CHECKING:
+    from lightwell.estimator.core import Estimator
+
+_STATE = "state.json"
+_FOLDER = "early_stopping"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How long there has been no improvement; written to disk after each evaluation.
+
+    Attributes:
+        best_value: the value to beat; None before the first evaluation that has one.
+        best_step: its step.
+        waited: evaluations without an improvement since.
+        last_value: the value of the newest evaluation.
+        last_step: its step.
+    """
+
+    best_value: float | None = None
+    best_step: int | None = None
+    waited: int = 0
+    last_value: float | None = None
+    last_step: int = -1
+
+
+class EarlyStopping(MetricObserver):
+    """Stops `train_and_evaluate` once a metric has not improved for so many evaluations.
+
+    It is decided at the evaluation itself. How long was waited is kept in `model_dir/early_stopping`, and survives a
+    restart. With `restore_best` the best checkpoint is kept there too, whatever `keep_checkpoint_max` deletes, and when
+    the training is over, in whatever way, it becomes the newest of `model_dir`: evaluate, predict, export and further
+    training start from it. The later ones stay where they are.
+
+    Args:
+        metric: the metric's name, as `evaluate` gives it.
+        patience: how many evaluations in a row may bring no improvement.
+        min_delta: by how much the metric must get better to count as improved.
+        mode: `"max"` if high values are good, `"min"` if low ones are, `"auto"` to go by the name.
+        restore_best: whether to go back to the best checkpoint at the end.
+        eval_name: the name of the `EvalSpec` whose evaluations count; None where there is only one.
+
+    Raises:
+        UsageError: a setting does not make sense.
+
+    Example:
+        With `train_and_evaluate`, or in a loop of one's own::
+
+            stopping = lw.EarlyStopping("accuracy", patience=3)
+            lw.train_and_evaluate(est, train_spec, eval_spec, observers=[stopping])
+
+            stopping.begin(est)
+            while not stopping.offer(est, est.train(input_fn, steps=100).evaluate(eval_input_fn)):
+                pass
+            stopping.end(est)
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        patience: int,
+        min_delta: float = 0.0,
+        mode: str = "auto",
+        restore_best: bool = True,
+        eval_name: str | None = None,
+    ) -> None:
+        super().__init__(metric, mode, eval_name)
+        if isinstance(patience, bool) or not isinstance(patience, int):
+            raise WrongType(f"EarlyStopping: patience must be a whole number, got {patience!r}. It counts evaluations.")
+        if patience < 1:
+            raise UsageError(f"EarlyStopping: patience must be at least 1, got {patience}. It counts evaluations.")
+        if not min_delta >= 0:
+            raise UsageError(
+                f"EarlyStopping: min_delta must be 0 or more, got {min_delta!r}. It says by how much {metric!r} must "
+                f"get better; the direction comes from mode={self.mode!r}."
+            )
+        self.patience = patience
+        self.min_delta = min_delta
+        self.restore_best = restore_best
+        self._waiting = Waiting()
+        self._keep: KeepBest | None = None
+        self.reason = ""
+        self._has_seen = False
+
+    @property
+    def best(self) -> Kept | None:
+        """Step, value and path of the best checkpoint; the path is where it is kept. None before the first."""
+        if self._keep is not None:
+            return self._keep.best
+        now = self._waiting
+        return None if now.best_value is None or now.best_step is None else Kept(now.best_step, now.best_value, "")
+
+    @property
+    def waited(self) -> int:
+        """How many evaluations in a row have brought no improvement."""
+        return self._waiting.waited
+
+    def begin(self, estimator: Estimator) -> None:
+        """Reads how long an earlier run has waited; one whose checkpoints were taken away does not count."""
+        super().begin(estimator)
+        self.reason, self._has_seen = "", False
+        if estimator.latest_checkpoint() is None:
+            _set_aside(self._directory)
+        self._read(estimator)
+        if self._waiting.waited:
+            logger.info("EarlyStopping: going on where an earlier run was. %s", self._told())
+
+    def after_evaluation(self, evaluation: Evaluation) -> str | None:
+        """Waits, or says why to stop."""
+        value = self.value_of(evaluation)
+        if value is None:
+            return None
+        step = evaluation.global_step
+        if self._estimator is not None and not self._has_seen and step < self._waiting.last_step:
+            _set_aside(self._directory)  # nobody goes on from there
+            self._read(self._estimator)
+        self._has_seen = True
+        if step > self._waiting.last_step:  # else it was seen before a restart, and is not waited for twice
+            self._see(evaluation, value)
+        if self._waiting.waited < self.patience:
+            return None
+        self.reason = f"EarlyStopping: {self._told()}"
+        logger.info("%s Stopping at step %d.", self.reason, step)
+        return self.reason
+
+    def end(self, estimator: Estimator) -> None:
+        """Makes the best checkpoint the newest one."""
+        best = self._keep.best if self._keep is not None else None
+        newest = estimator.latest_checkpoint()
+        if best is not None and newest is not None and step_of(newest) != best.step:
+            make_newest(estimator.model_dir, best.path)
+            logger.info(
+                "EarlyStopping: the newest checkpoint of %s is now that of step %d, with the best %s = %g. Those of "
+                "later steps stay; the last was %s.",
+                *(estimator.model_dir, best.step, self.metric, best.value, os.path.basename(newest)),
+            )
+        if self.reason or best is not None:  # who trains on from here gets all the patience again
+            last_step = self._waiting.last_step if best is None else best.step
+            self._write(dataclasses.replace(self._waiting, waited=0, last_step=last_step))
+
+    def _read(self, estimator: Estimator) -> None:
+        self._waiting = self._recorded()
+        self._keep = None
+        if self.restore_best:
+            self._keep = KeepBest(self.metric, 1, self.mode, self.eval_name, os.path.join(self._directory, "best"))
+            self._keep.log_level = logging.DEBUG  # what is kept for its own use is nobody's news
+            self._keep.begin(estimator)
+
+    def _see(self, evaluation: Evaluation, value: float) -> None:
+        if self._keep is not None:
+            self._keep.after_evaluation(evaluation)
+        seen = dataclasses.replace(self._waiting, last_value=value, last_step=evaluation.global_step)
+        if self.is_better(value, seen.best_value, by=self.min_delta if seen.best_value is not None else 0.0):
+            seen = dataclasses.replace(seen, best_value=value, best_step=evaluation.global_step, waited=0)
+        else:
+            seen = dataclasses.replace(seen, waited=seen.waited + 1)
+        self._write(seen)
+
+    def _told(self) -> str:
+        now = self._waiting
+        by = f" by more than {self.min_delta:g}" if self.min_delta else ""
+        last = "none" if now.last_value is None else f"{now.last_value:g} at step {now.last_step}"
+        best = "there was no value but NaN"
+        if now.best_value is not None:
+            best = f"the best was {now.best_value:g} at step {now.best_step}"
+        return (
+            f"{self.metric} has not improved{by} for {now.waited} evaluation{'s' * (now.waited != 1)}, patience is "
+            f"{self.patience}: {best}, the last is {last}."
+        )
+
+    @property
+    def _directory(self) -> str:
+        return os.path.join(self.model_dir, _FOLDER, self.own_name)
+
+    def _write(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        tf.io.gfile.makedirs(self._directory)
+        settings = {"metric": self.metric, "mode": self.mode}
+        replace_file(
+            os.path.join(self._directory, _STATE), json.dumps({**settings, **dataclasses.asdict(waiting)}, indent=1)
+        )
+
+    def _recorded(self) -> Waiting:
+        path = os.path.join(self._directory, _STATE)
+        if not tf.io.gfile.exists(path):
+            return Waiting()
+        try:
+            with tf.io.gfile.GFile(path, "r") as file:
+                record: dict[str, Any] = json.load(file)
+            mode = record["mode"]
+            found = Waiting(**{field.name: record[field.name] for field in dataclasses.fields(Waiting)})
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"EarlyStopping: {path} cannot be read ({error}), so that nobody knows how long was waited. Move it "
+                "away to wait anew."
+            ) from error
+        if mode != self.mode:
+            raise UsageError(
+                f"EarlyStopping: {path} was written with mode={mode!r}, and this one has mode={self.mode!r}. Move that "
+                "directory away to start over."
+            )
+        return found
+
+
+def _set_aside(directory: str) -> None:
+    """Moves away what another training left."""
+    if not tf.io.gfile.exists(os.path.join(directory, _STATE)):
+        return
+    number = 1
+    while tf.io.gfile.exists(f"{directory}.earlier-{number}"):
+        number += 1
+    tf.io.gfile.rename(directory, f"{directory}.earlier-{number}")
+    logger.warning(
+        "EarlyStopping: %s was left by another training, whose checkpoints are gone or not gone on from; it was moved "
+        "to %s.earlier-%d, and nothing of it counts.",
+        *(directory, directory, number),
+    )

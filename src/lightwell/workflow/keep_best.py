@@ -1,0 +1,214 @@
+"""`KeepBest`: the best checkpoints by a metric, kept apart from those that a training keeps and deletes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from lightwell.checkpoints.files import (
+    copy_checkpoint,
+    name_checkpoints,
+    remove_all_but,
+    replace_file,
+    same_checkpoint,
+)
+from lightwell.checkpoints.index import exists, latest_checkpoint
+from lightwell.errors import CheckpointUnreadable, UsageError, WrongType
+from lightwell.log import logger
+from lightwell.workflow.by_metric import MetricObserver
+from lightwell.workflow.observers import Evaluation
+
+if TYPE_CHECKING:
+    from lightwell.estimator.core import Estimator
+
+_RECORD = "kept.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A checkpoint that is kept.
+
+    Attributes:
+        step: its global step.
+        value: what the metric was.
+        path: where it is kept.
+    """
+
+    step: int
+    value: float
+    path: str
+
+
+class KeepBest(MetricObserver):
+    """Keeps the checkpoints with the best values of a metric, whatever `keep_checkpoint_max` deletes.
+
+    They are in `model_dir/best/<metric>`, whose newest checkpoint, to TensorFlow, is the best one: as hard links where
+    the file system has them, so that they take no space while the training keeps them too. What was kept in an earlier
+    run counts on; a run that was killed at any point leaves whole checkpoints only.
+
+    Args:
+        metric: the metric's name, as `evaluate` gives it.
+        k: how many to keep.
+        mode: `"max"` if high values are good, `"min"` if low ones are, `"auto"` to go by the name.
+        eval_name: the name of the `EvalSpec` whose evaluations count; None where there is only one.
+        directory: where to keep them instead.
+
+    Raises:
+        UsageError: a setting does not make sense.
+
+    Example:
+        With `train_and_evaluate`, or in a loop of one's own::
+
+            keep = lw.KeepBest("accuracy", k=3)
+            lw.train_and_evaluate(est, train_spec, eval_spec, observers=[keep])
+
+            keep.offer(est, est.evaluate(input_fn))
+            est.evaluate(test_input_fn, checkpoint_path=keep.best_path)
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        k: int = 1,
+        mode: str = "auto",
+        eval_name: str | None = None,
+        directory: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(metric, mode, eval_name)
+        if isinstance(k, bool) or not isinstance(k, int):
+            raise WrongType(f"KeepBest: k must be a whole number, got {type(k).__name__} {k!r}.")
+        if k < 1:
+            raise UsageError(f"KeepBest: k must be at least 1, got {k}. It says how many checkpoints to keep.")
+        self.k = k
+        self._given_directory = None if directory is None else os.fspath(directory)
+        self._kept: tuple[Kept, ...] = ()
+        self.log_level = logging.INFO
+
+    @property
+    def directory(self) -> str:
+        """Where checkpoints are kept."""
+        if self._given_directory is not None:
+            return self._given_directory
+        return os.path.join(self.model_dir, "best", self.own_name)
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The checkpoints that are kept, the best one first."""
+        return self._kept
+
+    @property
+    def best(self) -> Kept | None:
+        """The best of them; None before the first."""
+        return self._kept[0] if self._kept else None
+
+    @property
+    def best_path(self) -> str | None:
+        """Its path, for `checkpoint_path`."""
+        return self._kept[0].path if self._kept else None
+
+    def begin(self, estimator: Estimator) -> None:
+        """Reads what an earlier run kept, and tidies up after one that was killed."""
+        super().begin(estimator)
+        self._kept = ()
+        if not tf.io.gfile.exists(self._record):
+            self._check_unused()
+            return
+        self._commit(self._recorded())
+        if self.best is not None and estimator.latest_checkpoint() is None:
+            logger.warning(
+                "KeepBest: %s has no checkpoint, but %s keeps those of an earlier training (the best has %s = %g at "
+                "step %d), and they count. To start over, move that directory away.",
+                *(estimator.model_dir, self.directory, self.metric, self.best.value, self.best.step),
+            )
+
+    def after_evaluation(self, evaluation: Evaluation) -> None:
+        """Keeps the checkpoint if it is one of the best."""
+        value = self.value_of(evaluation)
+        if value is None:
+            return
+        if math.isnan(value):
+            logger.warning("KeepBest: %s is NaN at step %d; not kept.", self.metric, evaluation.global_step)
+            return
+        source = evaluation.checkpoint_path
+        new = Kept(evaluation.global_step, value, os.path.join(self.directory, os.path.basename(source)))
+        others = [one for one in self._kept if one.step != new.step]
+        ranked = sorted([*others, new], key=lambda one: (-self.sign * one.value, one.step))[: self.k]
+        if new in ranked and not self._is_copied(source, new, others):
+            return
+        if tuple(ranked) == self._kept:
+            return
+        self._commit(ranked)
+        if new in ranked:
+            logger.log(
+                self.log_level,
+                "KeepBest: %s = %g at step %d is number %d of %d; kept as %s.",
+                *(self.metric, value, new.step, ranked.index(new) + 1, len(ranked), new.path),
+            )
+
+    def _is_copied(self, source: str, new: Kept, others: Sequence[Kept]) -> bool:
+        """Copies the checkpoint; False, after a warning, if it is gone."""
+        tf.io.gfile.makedirs(self.directory)
+        if not tf.io.gfile.exists(self._record):
+            self._commit(())  # from now on what is here is ours to tidy up
+        if len(others) < len(self._kept) and exists(source) and not same_checkpoint(source, new.path):
+            self._commit(others)  # of another training: given up before it is replaced
+        try:
+            copy_checkpoint(source, self.directory)
+        except CheckpointUnreadable as error:
+            logger.warning("KeepBest: %s A higher keep_checkpoint_max keeps it for longer.", error)
+            return exists(new.path)
+        return True
+
+    def _commit(self, kept: Sequence[Kept]) -> None:
+        """Makes these the checkpoints that are kept: first the record, then the names, then the others go."""
+        self._kept = tuple(kept)
+        record = {
+            "metric": self.metric,
+            "mode": self.mode,
+            "kept": [{"step": one.step, "value": one.value, "name": os.path.basename(one.path)} for one in kept],
+        }
+        replace_file(self._record, json.dumps(record, indent=1))
+        paths = [one.path for one in reversed(kept)]
+        name_checkpoints(self.directory, paths)
+        remove_all_but(self.directory, paths)
+
+    @property
+    def _record(self) -> str:
+        return os.path.join(self.directory, _RECORD)
+
+    def _check_unused(self) -> None:
+        """Refuses a directory with checkpoints of somebody else: those that are not the best would be removed."""
+        found = latest_checkpoint(self.directory)
+        if found is not None:
+            raise UsageError(
+                f"KeepBest: {self.directory} has checkpoints that it did not put there, such as {found}. Give it a "
+                "directory of its own."
+            )
+
+    def _recorded(self) -> tuple[Kept, ...]:
+        try:
+            with tf.io.gfile.GFile(self._record, "r") as file:
+                record = json.load(file)
+            kept = [
+                Kept(int(one["step"]), float(one["value"]), os.path.join(self.directory, one["name"]))
+                for one in record["kept"]
+            ]
+            metric, mode = record["metric"], record["mode"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"KeepBest: {self._record} cannot be read ({error}), so that nobody knows which checkpoints beside it "
+                "are the best. Move that directory away to start over; the checkpoints in it are whole."
+            ) from error
+        if (metric, mode) != (self.metric, self.mode):
+            raise UsageError(
+                f"KeepBest: {self.directory} keeps the best by {metric!r} (mode {mode!r}), and this one was asked for "
+                f"{self.metric!r} (mode {self.mode!r}). Give it another directory, or move that one away."
+            )
+        return tuple(one for one in kept if exists(one.path))
