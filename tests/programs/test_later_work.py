@@ -18,9 +18,3 @@ def test_it_says_what_to_use(outcomes: Outcomes, way: str, wish: str) -> None:
     kind, text = outcomes.printed("later_work", way)[wish]
     assert kind == "AttributeError"
     assert INSTEAD[wish] in text
-
-
-def test_nothing_is_done_in_silence(outcomes: Outcomes, way: str) -> None:
-    kind, text = outcomes.printed("later_work", way)["to_keras"]
-    assert kind == "AttributeError"
-    assert "to_keras" in text

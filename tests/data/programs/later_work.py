@@ -19,11 +19,6 @@ def input_fn():
     return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1])).batch(2)
 
 
-def serving_input_receiver_fn():
-    x = tf.placeholder(tf.float32, [None, 2])
-    return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
-
-
 def change_a_weight():
     estimator.layers["dense"].kernel = np.zeros([2, 1], np.float32)
 
@@ -32,7 +27,6 @@ estimator = tf.estimator.Estimator(model_fn, model_dir=sys.argv[1])
 estimator.train(input_fn)
 wishes = {
     "change_a_weight": change_a_weight,
-    "to_keras": lambda: estimator.to_keras(),
 }
 told = {}
 for name, wish in wishes.items():
