@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -92,20 +90,3 @@ def test_names_are_given_as_people_write_them() -> None:
         _ = keras_estimator.model_to_estimator
     with pytest.raises(AttributeError, match=r"^tf\.keras\.experimental\.WideDeepModel does not exist"):
         _ = keras_experimental.WideDeepModel
-
-
-def test_the_way_out_of_layer_norm_makes_the_variables_of_contrib(tmp_path: Path) -> None:
-    advice = re.findall(r"tf\.keras\.layers\.LayerNormalization\(.*?\)", contrib_hint("contrib.layers.layer_norm"))[0]
-
-    def model_fn(features: Any, mode: str) -> Any:
-        with v1.variable_scope("bert/embeddings"):
-            x = eval(advice)(eval(advice)(features["x"]))
-        loss = tf.reduce_sum(x)
-        step = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
-        return lw.EstimatorSpec(mode, x, loss, step)
-
-    x = np.float32([[1, 2, 3]])
-    est = lw.Estimator(model_fn, str(tmp_path)).train(lambda: tf.data.Dataset.from_tensors({"x": x}), steps=1)
-    assert [name for name in est.get_variable_names() if name != "global_step"] == [
-        f"bert/embeddings/LayerNorm{number}/{name}" for number in ("", "_1") for name in ("beta", "gamma")
-    ]
