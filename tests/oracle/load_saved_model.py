@@ -1,8 +1,8 @@
 """Load SavedModels with tensorflow 2.15.1, and run them in eager code and in a session.
 
-Started by the tests marked `oracle`: `python -m tests.oracle.load_saved_model inputs.npz folder [folder ...]`. Writes into
-each folder, as oracle.npz, what the default signature gives for the inputs as `eager:<name>` and `session:<name>`, and what
-a signature `taps` gives as `taps:<name>`.
+Started by the tests marked `oracle`: `python -m tests.oracle.load_saved_model inputs.npz folder [folder ...]`. Writes
+oracle.npz into each folder: what the default signature gives for the inputs, as `eager:<name>` and `session:<name>`,
+and what a signature `taps` gives, as `taps:<name>`.
 """
 
 from __future__ import annotations
