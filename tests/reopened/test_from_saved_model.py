@@ -91,6 +91,9 @@ class TestWhatWeWrote:
         watch = lw.Watch("loss", every=1, do=lambda step: losses.append(float(step["loss"])))
         made.train(models.for_ever, hooks=[watch], steps=4)
         assert len(losses) == 4
+        description = made.describe(models.once)
+        assert "global_step" not in {weight.name for weight in description.weights}
+        assert "hidden/kernel/Adam" in description.slots
 
     def test_a_predictor_knows_its_inputs(self, of_ours: Path) -> None:
         made = lw.from_saved_model(of_ours)
@@ -164,6 +167,19 @@ class TestMistakes:
         text = rf"{verb}: the SavedModel .* has no graph with the tag '{tag}'; it has \['serve'\]\. .*export_all"
         with pytest.raises(ValueError, match=text):
             getattr(lw.from_saved_model(serving_only), verb)(tiny.once)
+
+    def test_one_that_no_estimator_wrote(self, tmp_path: Path) -> None:
+        class Doubles(tf.Module):
+            @tf.function(input_signature=[tf.TensorSpec([None], tf.float32, name="x")])
+            def double(self, x: Any) -> Any:
+                return {"y": 2 * x}
+
+        module = Doubles()
+        tf.saved_model.save(module, str(tmp_path), signatures={"serving_default": module.double})
+        with pytest.raises(
+            ValueError, match=r"was not written by an Estimator: its graph has no global step\. Load it"
+        ):
+            next(lw.from_saved_model(tmp_path).predict(tiny.once))
 
     def test_no_such_signature(self, serving_only: Path) -> None:
         text = r"no signature 'other'; its graph 'serve' has \['serving_default'\].* signature="

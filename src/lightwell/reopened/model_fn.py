@@ -115,6 +115,19 @@ class SavedModelFn:
         graph.clear_collection(v1.GraphKeys.ASSET_FILEPATHS)  # what it names has been replaced
         for path in files.values():
             graph.add_to_collection(v1.GraphKeys.ASSET_FILEPATHS, path)
+        self._join_global_step(graph)
+
+    def _join_global_step(self, graph: tf.Graph) -> None:
+        """Makes the counter one object: each collection has brought its own."""
+        known = {variable.op.name: variable for variable in v1.global_variables()}
+        counters = [known[counter.op.name] for counter in graph.get_collection(v1.GraphKeys.GLOBAL_STEP)]
+        if not counters:
+            raise UsageError(
+                f"The SavedModel {self._files.directory} was not written by an Estimator: its graph has no global "
+                "step. Load it with tf.saved_model.load, and call its signatures."
+            )
+        graph.clear_collection(v1.GraphKeys.GLOBAL_STEP)
+        graph.add_to_collection(v1.GraphKeys.GLOBAL_STEP, counters[0])
 
     def _scaffold(self) -> Any:
         """Tables and local variables as the export initialises them; weights from it, where no checkpoint has them."""
