@@ -24,6 +24,7 @@ def common_ops(x: Any) -> dict[str, Any]:
     one, three = tf.split(x, [2, 6], axis=-1)
     return {
         "arithmetic": (x + 1.5) * x - x / 3.0 + tf.square(-x) + tf.math.squared_difference(x, 2.0),
+        "scaled": 2.0 * x * tf.range(8.0) + tf.cast(3 * tf.cast(x, tf.int32), tf.float32),
         "comparison": tf.logical_and(x > 0.1, tf.logical_not(tf.equal(x, 0.5))),
         "where": tf.where(x > 0, x, tf.zeros_like(x)),
         "clipped": tf.maximum(tf.minimum(x, 0.5), -0.5),

@@ -43,7 +43,7 @@ def test_a_loop_is_told_with_its_line_and_the_way_on(tmp_path: Path) -> None:
     assert "for sequences Keras has recurrent layers: keras.layers.LSTM" in text
     where = line_of("outputs, _ = v1.nn.dynamic_rnn(")
     assert f"made by {__file__}:{where}, in net: outputs, _ = v1.nn.dynamic_rnn(lw.rnn_cell" in text
-    assert 'path = est.export_saved_model("exports", serving_input_receiver_fn)' in text
+    assert 'path = est.export_saved_model("exports").decode()' in text
     assert 'keras.layers.TFSMLayer(path, call_endpoint="serving_default")' in text
 
 

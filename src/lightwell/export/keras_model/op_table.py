@@ -73,6 +73,17 @@ def _batch_matmul(op: tf.Operation, left: Any, right: Any) -> Any:
     return ops.matmul(left, ops.swapaxes(right, -1, -2) if op.get_attr("adj_y") else right)
 
 
+def _multiply(op: tf.Operation, left: Any, right: Any) -> Any:
+    if not _is_fixed(left) and not _is_fixed(right):
+        return ops.multiply(left, right)
+    inputs, factor = (right, left) if _is_fixed(left) else (left, right)
+    # Keras takes a product with a number, or an array, for a sparse tensor: so it becomes a Keras tensor first.
+    fits = factor.ndim <= len(inputs.shape) and all(
+        size == 1 or size == of for size, of in zip(factor.shape[::-1], inputs.shape[::-1], strict=False)
+    )
+    return ops.multiply(inputs, ops.full_like(inputs, factor)) if fits else NotImplemented
+
+
 def _expand_dims(op: tf.Operation, inputs: Any, axis: Any) -> Any:
     return ops.expand_dims(inputs, int(axis)) if _is_fixed(axis) else NotImplemented
 
@@ -188,6 +199,7 @@ _ROWS: dict[str, Row] = {
     "LeakyRelu": lambda op, inputs: ops.leaky_relu(inputs, negative_slope=op.get_attr("alpha")),
     "LogSoftmax": _softmax(ops.log_softmax),
     "MatMul": _matmul,
+    "Mul": _multiply,
     "OneHot": _one_hot,
     "Pack": _pack,
     "Pad": _pad,
@@ -220,7 +232,7 @@ _ROWS: dict[str, Row] = {
             "GreaterEqual": "greater_equal", "IsFinite": "isfinite", "IsInf": "isinf", "IsNan": "isnan",
             "Less": "less", "LessEqual": "less_equal", "Log": "log", "Log1p": "log1p", "LogicalAnd": "logical_and",
             "LogicalNot": "logical_not", "LogicalOr": "logical_or", "Maximum": "maximum", "Minimum": "minimum",
-            "Mul": "multiply", "Neg": "negative", "NotEqual": "not_equal", "OnesLike": "ones_like", "Pow": "power",
+            "Neg": "negative", "NotEqual": "not_equal", "OnesLike": "ones_like", "Pow": "power",
             "RealDiv": "divide", "Reciprocal": "reciprocal", "Relu": "relu", "Relu6": "relu6", "Round": "round",
             "Rsqrt": "rsqrt", "Selu": "selu", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh",
             "Softplus": "softplus", "Softsign": "soft_sign", "Sqrt": "sqrt", "Square": "square",

@@ -196,7 +196,7 @@ def _as_type(symbol: Any, tensor: tf.Tensor) -> Any:
 
 
 def _is_as_well_known(symbol: Any, tensor: tf.Tensor) -> bool:
-    if tensor.shape.rank is None or len(symbol.shape) != tensor.shape.rank:
+    if symbol.sparse or tensor.shape.rank is None or len(symbol.shape) != tensor.shape.rank:
         return False
     return all(known is None or size == known for size, known in zip(symbol.shape, tensor.shape.as_list(), strict=True))
 

@@ -19,7 +19,7 @@ _OF_RESOURCES = (tf.resource, tf.variant)
 _RUNS_OTHERS = "runs other ops, maybe in a loop; for sequences Keras has recurrent layers: keras.layers.LSTM"
 _WAY_ON = (
     "The SavedModel layer runs any model in Keras, with weights that stay as they are:\n"
-    '  path = est.export_saved_model("exports", serving_input_receiver_fn)\n'
+    '  path = est.export_saved_model("exports").decode()\n'
     '  layer = keras.layers.TFSMLayer(path, call_endpoint="serving_default")'
 )
 
