@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -71,3 +72,18 @@ def test_in_the_very_last_evaluation(trainer: Trainer, tmp_path: Path) -> None:
     assert told["global_step"] == SAVE_EVERY
     assert np.isclose(told["loss"], np.mean(errors_by_hand(SAVE_EVERY) ** 2), rtol=1e-5)
     assert json.loads((model_dir / FINISHED).read_text())["global_step"] == SAVE_EVERY
+
+
+def test_told_to_stop_while_it_evaluates(trainer: Trainer, tmp_path: Path) -> None:
+    """It leaves at once, without another evaluation; what was trained is saved, and what is missing is made up for."""
+    model_dir = tmp_path / "model"
+    training = trainer.train(model_dir, max_steps=SAVE_EVERY, save_every=SAVE_EVERY, rate=RATE, evaluates=True)
+    training.wait_until_it_evaluates()
+    training.send(signal.SIGTERM)
+    assert training.wait() == -signal.SIGTERM, training.said()
+    assert "Saving dict for global step" not in training.said()
+    assert last_step(model_dir) == SAVE_EVERY
+    assert not (model_dir / FINISHED).exists()
+    again = trainer.train(model_dir, max_steps=SAVE_EVERY, save_every=SAVE_EVERY, rate=RATE, evaluates=True)
+    assert again.wait() == 0, again.said()
+    assert [one["global_step"] for one in json.loads(again.result.read_text())] == [SAVE_EVERY]

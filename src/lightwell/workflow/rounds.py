@@ -81,8 +81,7 @@ class Rounds:
         self._turns = [Turn(spec, 0) for spec in specs]
         self._evaluations: list[Evaluation] = []
         self._exports: dict[str, Any] = {}
-        self._note = ""
-        self._running_since: float | None = None
+        self._running: tuple[str, float] | None = None
         self.stop_reason = ""
         self.exported_finally = False
 
@@ -120,10 +119,12 @@ class Rounds:
                 turn.held = None
 
     def progress_note(self) -> str:
-        """What is being evaluated, or what the last evaluation gave."""
-        if self._running_since is None:
-            return self._note
-        return f"{self._note} {time.monotonic() - self._running_since:.0f} s"
+        """What is being evaluated, or what the last evaluation of each spec gave."""
+        running = self._running  # asked by the thread that draws
+        if running is not None:
+            return f"eval  {running[0]}: running {time.monotonic() - running[1]:.0f} s"
+        told = [_told(turn.last) for turn in self._turns if turn.last is not None]
+        return f"eval  {' | '.join(told)}" if told else ""
 
     def result(self, stopped: str) -> TrainAndEvaluateResult:
         """All of it as a value."""
@@ -159,18 +160,17 @@ class Rounds:
         checkpoint = self._estimator.latest_checkpoint()
         self._check_new(checkpoint, turn, step)
         spec = turn.spec
-        self._note, self._running_since = f"eval  {turn.name or 'step'} {step}: running", time.monotonic()
+        self._running = f"{turn.name or 'step'} {step:,}", time.monotonic()
         try:
             metrics = self._estimator.evaluate(
                 input_fn=spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=checkpoint, hooks=spec.hooks
             )
         finally:
-            self._running_since = None
+            self._running = None
         _check_metrics(metrics)
         evaluation = Evaluation(turn.name, metrics, int(metrics[GLOBAL_STEP]), str(checkpoint))
         turn.last = evaluation
         self._evaluations.append(evaluation)
-        self._note = f"eval  {_told(evaluation)}"
         for observer in self._observers:
             reason = observer.after_evaluation(evaluation)
             self.stop_reason = self.stop_reason or reason or ""
