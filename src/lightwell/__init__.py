@@ -45,6 +45,7 @@ _OWN_NAMES = {
     "install": "lightwell.compat.install:install",
     "layers": "lightwell.layers",
     "minimize": "lightwell.optimizers:minimize",
+    "model_to_estimator": "lightwell.from_keras.convert:model_to_estimator",
     "rnn_cell": "lightwell.rnn_cell",
     "stats": "lightwell.sight.reductions:stats",
     "stop_when": "lightwell.sight.watch:stop_when",
