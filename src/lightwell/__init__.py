@@ -53,6 +53,7 @@ _OWN_NAMES = {
     "keras_objects": "lightwell.export.keras_model.own_layers:KERAS_OBJECTS",
     "layers": "lightwell.layers",
     "minimize": "lightwell.optimizers:minimize",
+    "model_to_estimator": "lightwell.from_keras.convert:model_to_estimator",
     "rnn_cell": "lightwell.rnn_cell",
     "stats": "lightwell.sight.reductions:stats",
     "stop_when": "lightwell.sight.watch:stop_when",

@@ -6,6 +6,7 @@
     │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
     │   │   └── NotInitialised (RuntimeError)   variables that nothing gives a first value
     │   ├── InputFnError                   input_fn, or what it returned
+    │   ├── ModelFileError (OSError)       the file of a Keras model is not there
     │   ├── PathError (KeyError)           a path that names nothing in this model and mode
     │   └── UnknownMetric (KeyError)       a metric that evaluations do not have
     ├── WrongType (TypeError)              an argument of the wrong type
@@ -61,6 +62,10 @@ class NotInitialised(ModelFnError, RuntimeError):
 
 class InputFnError(UsageError):
     """`input_fn`, or what it returned, cannot be used."""
+
+
+class ModelFileError(UsageError, OSError):
+    """The file of a Keras model cannot be found."""
 
 
 class WrongType(LightwellError, TypeError):

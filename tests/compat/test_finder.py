@@ -111,7 +111,7 @@ REFUSED = {
     "import tensorflow.contrib.slim": "TensorFlow removed tf.contrib in 2.0. `from lightwell import tf1 as tf`",
     "from tensorflow.keras.layers import DenseFeature": "Nearest names: DenseFeatures",
     "from tensorflow.keras.experimental import WideDeepModel": "Add the outputs of a linear and a deep part",
-    "from tensorflow.keras.estimator import model_to_estimator": "call the Keras model inside a model_fn",
+    "from tensorflow.keras.estimator import model_to_estimators": "Nearest names: model_to_estimator",
 }
 
 

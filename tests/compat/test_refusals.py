@@ -12,7 +12,7 @@ import tensorflow as tf
 import lightwell as lw
 from lightwell import tf1
 from lightwell._names import ROWS
-from lightwell.compat import keras_estimator, keras_experimental
+from lightwell.compat import keras_experimental
 from lightwell.compat.private import PRIVATE_MODULES, private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint
 from lightwell.compat.stand_in import StandIn
@@ -29,7 +29,6 @@ def _hints() -> Iterator[str]:
         page = private_page(path)
         yield from page.absent.values() if page else ()
     for module, name in (
-        (keras_estimator, "model_to_estimator"),
         (keras_experimental, "LinearModel"),
         (tf1, "examples"),
     ):
@@ -86,7 +85,5 @@ def test_names_are_given_as_people_write_them() -> None:
         AttributeError, match=r"^tf\.estimator\.inputs does not .* tf\.compat\.v1\.estimator\.inputs\.$"
     ):
         _ = lw.estimator.inputs
-    with pytest.raises(AttributeError, match=r"^tf\.keras\.estimator\.model_to_estimator does not exist"):
-        _ = keras_estimator.model_to_estimator
     with pytest.raises(AttributeError, match=r"^tf\.keras\.experimental\.WideDeepModel does not exist"):
         _ = keras_experimental.WideDeepModel

@@ -1,6 +1,9 @@
 """The names of `tf.keras.estimator`, looked up on first use."""
 
 from lightwell._lazy import lazy_names
-from lightwell.compat.names import KERAS_ESTIMATOR_ABSENT
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {}, absent=KERAS_ESTIMATOR_ABSENT, label="tf.keras.estimator")
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {"model_to_estimator": "lightwell.from_keras.convert:model_to_estimator"},
+    label="tf.keras.estimator",
+)

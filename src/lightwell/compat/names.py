@@ -23,8 +23,6 @@ _WRITTEN_V1 = r"tensorflow\.compat\.v1"
 _WRITTEN_V2 = r"tensorflow(\.compat\.v2)?"
 _KERAS = r"keras\._tf_keras\.keras|tensorflow\.keras"
 
-_TO_ESTIMATOR_HINT = "It is not written yet: call the Keras model inside a model_fn and pass that to Estimator."
-
 
 @dataclass(frozen=True)
 class Door:
@@ -63,8 +61,6 @@ DOORS: tuple[Door, ...] = (
         },
     ),
 )
-
-KERAS_ESTIMATOR_ABSENT: Mapping[str, str] = {"model_to_estimator": _TO_ESTIMATOR_HINT}
 
 # The removed package, and TensorFlow's own alias of it. Whatever is imported below these names is ours.
 REMOVED_PACKAGES = ("tensorflow_estimator", "tensorflow.python.estimator")

@@ -74,7 +74,7 @@ _STOPPING = _shared(
 _INPUTS = _shared("numpy_input_fn", "pandas_input_fn", namespace="inputs")
 _MODES = {"ModeKeys": "v1 ModeKeys"}
 _EXPORT_MARK = {"estimator_export": "lightwell.compat.small:estimator_export"}
-_KERAS = {"model_to_estimator": "!Call the Keras model inside a model_fn and pass that to Estimator."}
+_KERAS = {"model_to_estimator": "lightwell.from_keras.convert:model_to_estimator"}
 _SERVING_KEYS = {
     "CLASSIFY_SERVING_KEY": "lightwell.keys:CLASSIFY_SERVING_KEY",
     "DEFAULT_SERVING_KEY": "lightwell.keys:DEFAULT_SERVING_SIGNATURE",

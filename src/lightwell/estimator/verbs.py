@@ -107,7 +107,7 @@ class Model:
         if given:
             return checked_path(given)
         checkpoint = self.newest()
-        if checkpoint is None and self.warm_start is None:
+        if checkpoint is None and self.warm_start is None and getattr(self.model_fn, "starts_at_random", True):
             warn_untrained(self.model_dir, doing)
         return checkpoint
 

@@ -209,6 +209,39 @@ def stand_in(keras: Any, tf_variable: Any) -> Any:
     return made
 
 
+def compile_arguments(model: Any) -> dict[str, Any]:
+    """What a model of Keras 3 was compiled with, as it was given; the public `get_compile_config` serialises it."""
+    kept = getattr(model, "_compile_config", None)
+    given = {} if kept is None else dict(kept.config)
+    return {name: given.get(name) for name in ("loss", "loss_weights", "metrics", "weighted_metrics")}
+
+
+def legacy_compile_arguments(model: Any) -> dict[str, Any]:
+    """The same for a model of `tf_keras`, which tells it nowhere in public."""
+    losses, metrics = model.compiled_loss, model.compiled_metrics
+    return {
+        "loss": losses._user_losses,
+        "loss_weights": losses._user_loss_weights,
+        "metrics": metrics._user_metrics,
+        "weighted_metrics": metrics._user_weighted_metrics,
+    }
+
+
+def is_compiled(model: Any) -> bool:
+    """Whether a model was compiled; `tf_keras` has no public sign of it."""
+    return bool(getattr(model, "compiled", getattr(model, "_is_compiled", False)))
+
+
+def legacy_is_functional(model: Any) -> bool:
+    """Whether a model of `tf_keras` is a chart of layers, and not code that calls some."""
+    return bool(getattr(model, "_is_graph_network", False))
+
+
+def forget_losses(model: Any) -> None:
+    """Lets go of the losses that the layers added in their last call, which are tensors of a graph."""
+    model._clear_losses()
+
+
 def create_value(variable: Any, initial_value: Any) -> None:
     """Lets Keras create the TensorFlow variable, with the dtype, aggregation and synchronisation it wants."""
     variable._initialize(initial_value)
@@ -217,6 +250,21 @@ def create_value(variable: Any, initial_value: Any) -> None:
 def replace_initializer(tf_variable: Any, operation: Any) -> None:
     """Gives a TensorFlow variable another first value; `tf.compat.v1.train.init_from_checkpoint` does it this way."""
     tf_variable._initializer_op = operation
+
+
+def optimizer_settings(optimizer: Any) -> dict[str, Any]:
+    """The settings of an optimizer, with a schedule of the learning rate as the object that it is.
+
+    The public `get_config` serialises it, which a schedule of the user's own class need not be able to.
+    """
+    rate = vars(optimizer).get("_learning_rate")
+    if not callable(rate) or isinstance(rate, variable_class(keras3())):
+        return dict(optimizer.get_config())
+    vars(optimizer)["_learning_rate"] = None
+    try:
+        return {**optimizer.get_config(), "learning_rate": rate}
+    finally:
+        vars(optimizer)["_learning_rate"] = rate
 
 
 def iterations(optimizer: Any) -> Any:

@@ -76,15 +76,15 @@ def _pass_first_argument(
 
         return pass_and_call
 
-    for kind in [optimizer, *_derived(optimizer)]:
+    for kind in [optimizer, *derived(optimizer)]:
         if method in vars(kind):
             patches.wrap(kind, method, wrapped)
 
 
-def _derived(kind: type) -> list[type]:
+def derived(kind: type) -> list[type]:
     """The classes derived from `kind`, each once."""
     below: list[type] = type.__subclasses__(kind)
-    return list(dict.fromkeys(one for direct in below for one in (direct, *_derived(direct))))
+    return list(dict.fromkeys(one for direct in below for one in (direct, *derived(direct))))
 
 
 def _name(variable: Any) -> str:

@@ -14,7 +14,7 @@ import tensorflow as tf
 from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.layer_calls import follow_call, wrapped_init
-from lightwell.interop.outside import eager_tensors_as_constants, raise_if_eager
+from lightwell.interop.outside import eager_tensors_as_constants, lend_constants, raise_if_eager
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 
@@ -50,6 +50,7 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
 def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if layer.built:
         _create_own(trace, layer)
+    lend_constants(trace, _regularizers(layer))
     try:
         with eager_tensors_as_constants(layer):
             outputs = original(layer, *args, **kwargs)
@@ -60,6 +61,11 @@ def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[s
         ensure_created(trace, weight)
     _leave_out_frozen(trace, layer)
     return outputs
+
+
+def _regularizers(layer: Any) -> list[Any]:
+    found = [layer.activity_regularizer, *(weight.regularizer for weight in layer.weights)]
+    return [regularizer for regularizer in found if regularizer is not None]
 
 
 def _leave_out_frozen(trace: KerasTrace, layer: Any) -> None:

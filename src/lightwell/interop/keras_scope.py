@@ -21,10 +21,11 @@ from lightwell.interop import doors
 from lightwell.interop.equality import patch_equality
 from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.keras3_layers import patch_layers
-from lightwell.interop.legacy_layers import patch_legacy_layers
+from lightwell.interop.legacy_layers import classes_kept, patch_legacy_layers
 from lightwell.interop.legacy_optimizers import legacy_train_op, patch_legacy_optimizers
 from lightwell.interop.old_calls import patch_old_calls
 from lightwell.interop.optimizers import keras_train_op, patch_optimizers
+from lightwell.interop.outside import take_back
 from lightwell.interop.random_draws import patch_random
 from lightwell.interop.trace import KerasTrace, active_trace, tracing
 from lightwell.interop.variable_use import patch_variables
@@ -70,9 +71,11 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
         if doors.keras3() is not None:
             stack.enter_context(_keras3.applied())
             stack.callback(give_back, trace)
+            stack.callback(take_back, trace)
         stack.enter_context(doors.fresh_counters())
         if doors.legacy_keras() is not None:
             stack.enter_context(_legacy.applied())
+            stack.enter_context(classes_kept(doors.legacy_keras()))
         stack.enter_context(tracing(trace))
         has_legacy = doors.is_legacy_loaded()
         yield trace

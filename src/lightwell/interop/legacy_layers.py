@@ -7,8 +7,10 @@ losses it leaves could never run.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -16,6 +18,7 @@ import tensorflow as tf
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
+from lightwell.interop.gradients import derived
 from lightwell.interop.initial_values import seeded
 from lightwell.interop.layer_calls import follow_call, wrapped_init
 from lightwell.interop.trace import KerasTrace, active_trace
@@ -30,6 +33,20 @@ def patch_legacy_layers(keras: Any, patches: Patches) -> None:
         patches.wrap(kind, "add_weight", functools.partial(_wrapped_add_weight, keras))
         patches.wrap(kind, "add_update", _wrapped_add_update)
         patches.wrap(kind, "add_loss", _wrapped_add_loss)
+
+
+@contextlib.contextmanager
+def classes_kept(keras: Any) -> Iterator[None]:
+    """Undoes what a layer or model that is made in a graph does to its class: `tf_keras` gives the class another base,
+    with which objects that the program made outside of graphs do not work any more."""
+    classes = {kind for base in doors.legacy_layer_classes(keras) for kind in derived(base)}
+    bases = {kind: kind.__bases__ for kind in classes}
+    try:
+        yield
+    finally:
+        for kind, before in bases.items():
+            if kind.__bases__ != before:
+                kind.__bases__ = before
 
 
 def _wrapped_call(original: Any) -> Any:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -30,11 +30,33 @@ def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, tuple
         ModelFnError: a metric was never updated in the graph, or gives several values.
     """
     changes = _changes_by_handle(graph)
-    return {name: _pair(name, metric, changes, graph) for name, metric in metrics.items()}
+    pairs = {}
+    for name, metric in metrics.items():
+        updates = _updates(metric.variables, changes, graph)
+        if not updates:
+            raise ModelFnError(
+                f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside '
+                "model_fn, before the metric is handed to EstimatorSpec."
+            )
+        pairs[name] = (_single(name, metric, _read_alone(metric.result)), updates)
+    return pairs
 
 
-def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Graph) -> tuple[Any, Any]:
-    variables = [tf_variable(variable) for variable in metric.variables]
+def result_pairs(variables: Iterable[Any], results: Callable[[], Mapping[str, Any]], graph: tf.Graph) -> dict[str, Any]:
+    """Several values of metrics that were updated together, as (value, update) pairs.
+
+    Args:
+        variables: the variables of all the metrics.
+        results: gives the values by name; called where nothing waits for an update.
+        graph: the graph of the model.
+    """
+    updates = _updates(variables, _changes_by_handle(graph), graph)
+    return {name: (tf.convert_to_tensor(value), updates) for name, value in _read_alone(results).items()}
+
+
+def _updates(metric_variables: Iterable[Any], changes: Mapping[str, list[Any]], graph: tf.Graph) -> list[Any]:
+    """The operations that change the variables with each batch; the variables start anew in each session."""
+    variables = [tf_variable(variable) for variable in metric_variables]
     # One that has values outside of graphs was never updated in this one.
     variables = [v for v in variables if v is not None and getattr(v.handle, "graph", None) is graph]
     first = {variable.initializer.name for variable in variables}  # tf_keras keeps them in no collection
@@ -42,10 +64,7 @@ def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Gr
         change for variable in variables for change in changes.get(variable.handle.name, ()) if change.name not in first
     ]
     if not updates:
-        raise ModelFnError(
-            f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside model_fn, '
-            "before the metric is handed to EstimatorSpec."
-        )
+        return []
     trace = active_trace()
     for variable in variables:
         move_to_local(graph, variable)
@@ -56,10 +75,13 @@ def _pair(name: str, metric: Any, changes: Mapping[str, list[Any]], graph: tf.Gr
     batch = [op for op in graph.get_operations() if op.type.startswith(_BATCH)]
     for update in updates:
         _tf.run_after(update, batch)
-    read_alone = contextlib.nullcontext() if trace is None else trace.reading_alone()
-    with tf.control_dependencies(None), read_alone:
-        result = metric.result()
-    return _single(name, metric, result), list({id(update): update for update in updates}.values())
+    return list({id(update): update for update in updates}.values())
+
+
+def _read_alone(result: Callable[[], Any]) -> Any:
+    trace = active_trace()
+    with tf.control_dependencies(None), contextlib.nullcontext() if trace is None else trace.reading_alone():
+        return result()
 
 
 def _single(name: str, metric: Any, result: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -42,6 +43,16 @@ class LayerNames:
             self._layers[id(layer)] = (layer, path)
         return path
 
+    def name_beside_each_other(self, layers: Iterable[Any]) -> None:
+        """Gives the layers of one model their paths before any is called: their own names, without the model's."""
+        layers = list(layers)
+        names = names_beside_each_other(layers)
+        with self._lock:
+            for layer in layers:
+                path = _first_free(names[layer.name], self._taken.__contains__)
+                self._taken.add(path)
+                self._layers[id(layer)] = (layer, path)
+
     def unique_variable(self, name: str) -> str:
         """`name`, numbered if an operation of the graph has it already; the name is taken from now on."""
         name = _first_free(name, self._is_operation)
@@ -63,10 +74,8 @@ class LayerNames:
         return _first_free(path, self._taken.__contains__)
 
     def _own_name(self, layer: Any) -> str:
-        automatic = snake_case(type(layer).__name__)
-        is_automatic = re.fullmatch(rf"{re.escape(automatic)}(_\d+)?", layer.name)
         counts_on = id(layer) not in self.made_here or not doors.counts_names_anew()
-        return automatic if is_automatic and counts_on else str(layer.name)
+        return _kind(layer) if _is_automatic(layer) and counts_on else str(layer.name)
 
     def _scope(self) -> str:
         if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own
@@ -96,6 +105,34 @@ class LayerNames:
         except KeyError:
             return False
         return True
+
+
+def names_beside_each_other(layers: Iterable[Any]) -> dict[str, str]:
+    """The names of the layers of one model, those that Keras gave numbered anew, in the order in which it counted them.
+
+    Not in the order of the calls: so did TensorFlow 2.15, and two branches find their own weights again.
+    """
+    names: dict[str, str] = {}
+    for layer in sorted(layers, key=_count_in_keras):
+        wanted = _kind(layer) if _is_automatic(layer) else str(layer.name)
+        names[layer.name] = _first_free(wanted, list(names.values()).__contains__)
+    return names
+
+
+def _kind(layer: Any) -> str:
+    return snake_case(type(layer).__name__)
+
+
+def _is_automatic(layer: Any) -> bool:
+    """Whether the name is the one that Keras gives when nobody says."""
+    return bool(re.fullmatch(rf"{re.escape(_kind(layer))}(_\d+)?", layer.name))
+
+
+def _count_in_keras(layer: Any) -> int:
+    """Which of its kind the layer is; a name that somebody gave comes before all of them."""
+    if not _is_automatic(layer):
+        return -1
+    return int(layer.name.removeprefix(_kind(layer)).lstrip("_") or 0)
 
 
 def _unnumbered(name: str) -> str:

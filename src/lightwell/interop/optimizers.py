@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
 from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE
+from lightwell.layers.naming import snake_case
 from lightwell.layers.record import passed_loss
 
 _v1 = tf.compat.v1
@@ -129,14 +131,31 @@ def _of_this_graph(trace: KerasTrace, optimizer: Any) -> Any:
         )
     if not optimizer.built and all(origin_of(v) or is_created(trace, v) for v in optimizer.variables):
         return optimizer
+    return copied(optimizer)
+
+
+def copied(optimizer: Any) -> Any:
+    """An optimizer with the same settings and no state.
+
+    A name that Keras gave it has a number, which depends on what the program made before; the copy's has none.
+
+    Raises:
+        ModelFnError: it cannot be made from its own settings.
+    """
     try:
-        config = outside_the_graph(optimizer.get_config)
+        config = outside_the_graph(lambda: doors.optimizer_settings(optimizer))
+        return type(optimizer).from_config({**config, **_own_name(optimizer)})
     except Exception as error:
         raise ModelFnError(
             f"minimize: the optimizer {optimizer.name!r} was made for another graph and cannot be copied "
-            f"({type(error).__name__}: {error}). Create it inside model_fn."
+            f"({type(error).__name__}: {error}). Create it inside model_fn, or let from_config(get_config()) of "
+            f"{type(optimizer).__name__} make it."
         ) from error
-    return type(optimizer).from_config(config)
+
+
+def _own_name(optimizer: Any) -> dict[str, str]:
+    kind = snake_case(type(optimizer).__name__)
+    return {"name": kind} if re.fullmatch(rf"{re.escape(kind)}_\d+", optimizer.name) else {}
 
 
 def _used_variables(optimizer: Any) -> list[Any]:

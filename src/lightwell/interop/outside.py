@@ -7,13 +7,31 @@ made outside have no counterpart in the graph, which is said in a sentence.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.errors import ModelFnError
 from lightwell.interop.initial_values import fixed
+from lightwell.interop.trace import KerasTrace
+
+
+def lend_constants(trace: KerasTrace, owners: Iterable[Any]) -> None:
+    """Replaces the eager tensors that objects keep (the factor of a regulariser) by constants, until the trace ends."""
+    for owner in owners:
+        for name, value in list(vars(owner).items()) if hasattr(owner, "__dict__") else ():
+            if _is_eager(value):
+                with tf.init_scope():
+                    vars(owner)[name] = fixed(value.numpy(), value.dtype)
+                trace.lent.append((owner, name, value))
+
+
+def take_back(trace: KerasTrace) -> None:
+    """Gives the objects their own tensors again."""
+    while trace.lent:
+        owner, name, value = trace.lent.pop()
+        vars(owner)[name] = value
 
 
 @contextlib.contextmanager

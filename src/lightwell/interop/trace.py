@@ -78,6 +78,7 @@ class KerasTrace:
     draws: dict[int, int] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
     borrowed: list[tuple[Any, Any]] = field(default_factory=list)
+    lent: list[tuple[Any, str, Any]] = field(default_factory=list)
     local_updates: list[tuple[Any, Any]] = field(default_factory=list)
     declared: set[int] = field(default_factory=set)  # variables of metrics that a spec names
 

@@ -19,6 +19,7 @@ from lightwell.interop.variables import (
     origin_of,
     owner_call,
     set_origin,
+    start_at,
 )
 from lightwell.keys import OPTIMIZER_SCOPE
 
@@ -150,9 +151,7 @@ def _start_from(trace: KerasTrace, variable: Any, value: Any) -> None:
         held = doors.held_value(variable)
         doors.replace_initializer(held, held.assign(tf.cast(value, held.dtype), read_value=False))
         return
-    if origin_of(variable) is None:
-        trace.borrowed.append((variable, doors.held_value(variable)))
-    set_origin(variable, as_initializer(tf.get_static_value(value)), is_local=is_local(variable))
+    start_at(trace, variable, tf.get_static_value(value))
 
 
 def _wrapped_add_variable(original: Any) -> Any:

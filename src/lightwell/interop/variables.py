@@ -115,6 +115,13 @@ def create(trace: KerasTrace, variable: Any, name: str) -> Any:
     return held
 
 
+def start_at(trace: KerasTrace, variable: Any, value: Any) -> None:
+    """Makes an array the value that a Keras variable starts from in this graph, in which it is not created yet."""
+    if origin_of(variable) is None:
+        trace.borrowed.append((variable, doors.held_value(variable)))
+    set_origin(variable, as_initializer(value), is_local=is_local(variable))
+
+
 def give_back(trace: KerasTrace) -> None:
     """Lets the variables that came from outside stand for their own values again."""
     while trace.borrowed:

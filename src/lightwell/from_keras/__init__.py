@@ -1,0 +1,1 @@
+"""Estimators made of Keras models: `model_to_estimator`."""
