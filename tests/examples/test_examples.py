@@ -59,3 +59,12 @@ def test_keras_layers(example: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().out
     assert "'layers/conv2d': (6, 6, 16), 'layers/lstm': (6, 32)" in shown
     assert float(shown.split("accuracy: ")[1].split("\n")[0]) > 0.7
+
+
+def test_train_evaluate_export(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("train_evaluate_export").main(str(tmp_path / "run"), max_steps=600)
+    shown = capsys.readouterr().out
+    assert "training:  " in shown
+    assert float(shown.split("served:    ")[1].split(" ")[0]) > 0.9
+    assert float(shown.split("largest difference ")[1].split(" ")[0]) < 1e-4
+    assert float(shown.split("keras:     accuracy ")[1].split(" ")[0]) > 0.9
