@@ -111,8 +111,8 @@ class Runner:
     @property
     def is_new(self) -> bool:
         """Whether its session was opened for this run."""
-        opened = None if self._ready is None or self._prepared.opened is not None else self._ready.opened
-        return opened is not None and opened.program.graph is self._program.graph
+        is_its_own = self._ready is not None and self._ready.opened.program.graph is self._program.graph
+        return is_its_own and self._prepared.opened is None
 
     def start(self) -> None:
         """Lets the hooks begin, finds or opens a session, and starts the input."""
