@@ -138,13 +138,14 @@ def test_a_signature_without_outputs(outputs: Any, tmp_path: Path) -> None:
         made.export_saved_model(tmp_path / "out", whole)
 
 
-def test_a_directory_that_cannot_be_written(trained: lw.Estimator, tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["{tmp_path}/file/out", "/proc/out"])
+def test_a_directory_that_cannot_be_written(where: str, trained: lw.Estimator, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     text = (
-        r"export_saved_model: '.*file/out' cannot be written: .*Nothing has been exported\. Choose another export_dir"
+        r"export_saved_model: '.*/out' cannot be written: .*Nothing has been exported\. Choose another export_dir_base"
     )
     with pytest.raises(OSError, match=text) as caught:
-        trained.export_saved_model(tmp_path / "file" / "out", whole)
+        trained.export_saved_model(where.format(tmp_path=tmp_path), whole)
     assert isinstance(caught.value, lw.errors.ModelDirError)
     assert isinstance(caught.value, tf.errors.OpError)
 

@@ -22,6 +22,11 @@ from lightwell.errors import ModelDirError, UsageError, disk_error, reason_of
 from lightwell.log import logger
 
 _DAY = 24 * 3600
+_NOT_ALLOWED = (
+    tf.errors.PermissionDeniedError,
+    tf.errors.ResourceExhaustedError,
+    tf.errors.FailedPreconditionError,
+)
 # The original's form, and ours: with the machine and the process that writes, and a number.
 _UNFINISHED = re.compile(r"temp-(?P<time>\d+)(-(?P<host>.+)-(?P<process>\d+)-\d+)?/?")
 _MOST_TRIES = 100
@@ -63,19 +68,18 @@ class NewFolder:
         self.final = ""
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *also: type[Exception]) -> Iterator[None]:
         """Around whatever writes into it: says so where the directory does not allow that.
+
+        Args:
+            *also: further exceptions that mean the same here.
 
         Raises:
             ExportDirError: it does not.
         """
         try:
             yield
-        except (
-            tf.errors.PermissionDeniedError,
-            tf.errors.ResourceExhaustedError,
-            tf.errors.FailedPreconditionError,
-        ) as error:
+        except (*_NOT_ALLOWED, *also) as error:
             raise ExportDirError(
                 error,
                 f"{self._doing}: {self._base!r} cannot be written: {reason_of(error)}. Nothing has been exported. "
@@ -104,7 +108,7 @@ def new_folder(base: str, doing: str) -> Iterator[NewFolder]:
     name = f"temp-{int(time.time())}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}"
     folder = NewFolder(base, os.path.join(base, name), doing)
     try:
-        with folder.writing():
+        with folder.writing(tf.errors.NotFoundError):
             tf.io.gfile.makedirs(base)
             _remove_unfinished(base)
             with _lock:
