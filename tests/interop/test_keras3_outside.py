@@ -61,16 +61,42 @@ def test_an_adapted_normalization_layer_may_come_from_outside() -> None:
     np.testing.assert_allclose(built(lambda x: layer(x)).runs()[0], np.asarray(layer(X)), rtol=1e-5)
 
 
-def test_a_lookup_table_from_outside_is_refused_with_the_way_out() -> None:
-    layer = L.StringLookup(vocabulary=["a", "b"])
+def test_lookup_layers_may_come_from_outside() -> None:
+    words, adapted = np.array([["b"], ["z"]]), L.StringLookup(num_oov_indices=2)
+    adapted.adapt(np.array(["a", "b", "b"]))
+    text = L.TextVectorization(output_sequence_length=3)
+    text.adapt(np.array(["a b", "b c"]))
+    inverse = L.StringLookup(vocabulary=["a", "b"], invert=True)
+    for layer, given in (
+        (L.StringLookup(vocabulary=["a", "b"]), words),
+        (adapted, words),
+        (L.IntegerLookup(vocabulary=[7, 9]), np.array([[9], [1]])),
+        (text, np.array(["c b", "z"])),
+        (inverse, np.array([[2], [0]])),
+    ):
+        expected = np.asarray(layer(given)).tolist()
+        assert built(lambda x, layer=layer: layer(x), given).runs()[0].tolist() == expected
+        assert np.asarray(layer(given)).tolist() == expected
+
+
+class Remembers(L.Layer):
+    """A layer with a table that it writes into."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+
+    def call(self, x: Any) -> Any:
+        return self.seen.lookup(tf.cast(x, tf.int64))
+
+
+def test_a_table_that_can_be_written_is_refused_with_the_way_out() -> None:
+    layer = Remembers()
     with pytest.raises(
-        lw.errors.ModelFnError, match=r"the StringLookup layer 'string_lookup.*', which holds a tensor or a lookup"
+        lw.errors.ModelFnError, match=r"the Remembers layer 'remembers.*', which holds a tensor, a variable or a table"
     ) as told:
-        built(lambda x: layer(x), np.array([["a"]]))
-    assert "read a vocabulary outside with layer.get_vocabulary() and pass it as vocabulary=..." in str(told.value)
-    vocabulary = layer.get_vocabulary()
-    inside = built(lambda x: L.StringLookup(vocabulary=vocabulary)(x), np.array([["b"], ["z"]]))
-    assert inside.runs()[0].tolist() == [[2], [0]]
+        built(lambda x: layer(x))
+    assert "Create the layer inside model_fn" in str(told.value)
 
 
 def test_a_variable_of_another_graph_is_refused() -> None:

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.from_keras.matching import Slot
-from lightwell.from_keras.model_fn import InGraph
+from lightwell.from_keras.model_fn import InGraph, refuse_without_loss
 from lightwell.interop import doors
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.metrics import result_pairs
@@ -175,9 +175,15 @@ class _InGraph(InGraph):
         return self._model(inputs)
 
     def loss(self, inputs: Any, labels: Any, outputs: Any, weights: Any, *, training: bool) -> Any:
+        if not self._has_loss():
+            refuse_without_loss(self._model.name)
         takes_training = "training" in inspect.signature(self._model.compute_loss).parameters
         extra = {"training": training} if takes_training else {}
         return self._model.compute_loss(x=inputs, y=labels, y_pred=outputs, sample_weight=weights, **extra)
+
+    def _has_loss(self) -> bool:
+        own = type(self._model).compute_loss is not doors.keras3().Model.compute_loss
+        return own or self._model.loss is not None or bool(self._model.losses)
 
     def metrics(self, inputs: Any, labels: Any, outputs: Any, weights: Any) -> dict[str, Any]:
         self._model.compute_metrics(inputs, labels, outputs, sample_weight=weights)

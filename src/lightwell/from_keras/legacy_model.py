@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from lightwell.errors import UsageError
 from lightwell.from_keras.matching import Slot
-from lightwell.from_keras.model_fn import InGraph
+from lightwell.from_keras.model_fn import InGraph, refuse_without_loss
 from lightwell.interop import doors
 from lightwell.interop.initial_values import fixed
 from lightwell.interop.naming import names_beside_each_other
@@ -89,6 +89,11 @@ class LegacyModel:
         inner = getattr(self._model.optimizer, "optimizer", None)
         return inner if isinstance(inner, _v1.train.Optimizer) else self._model.optimizer
 
+    @property
+    def has_loss(self) -> bool:
+        """Whether the model was compiled with a loss."""
+        return self._compiled_with["loss"] is not None
+
     def losses(self) -> Any:
         """The losses of the outputs, to be called with labels and outputs; made for this graph."""
         given = self._compiled_with
@@ -161,6 +166,8 @@ class _InGraph(InGraph):
 
     def loss(self, inputs: Any, labels: Any, outputs: Any, weights: Any, *, training: bool) -> Any:
         penalties = self._trace.graph.get_collection(_v1.GraphKeys.REGULARIZATION_LOSSES)
+        if not penalties and not self._model.has_loss:
+            refuse_without_loss(self._copy.name)
         self._losses = self._model.losses()
         return self._losses(labels, outputs, weights, regularization_losses=penalties)
 

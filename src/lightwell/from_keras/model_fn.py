@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import tensorflow as tf
 
@@ -120,7 +120,7 @@ class KerasModelFn:
             if mode == ModeKeys.EVAL:
                 metrics = renamed(model.metrics(*given), self._metric_names)
                 return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics, export_outputs=exports)
-            train_op = minimize(_of_its_own(model.optimizer), loss, model.trainable_variables)
+            train_op = minimize(_for_this_graph(model.optimizer), loss, model.trainable_variables)
             return EstimatorSpec(mode, predictions, loss, train_op, export_outputs=exports)
 
     def _export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,6 +166,19 @@ def _like(outputs: Any, flat: list[Any]) -> Any:
     return tf.nest.pack_sequence_as(outputs, flat)
 
 
-def _of_its_own(optimizer: Any) -> Any:
-    """A v1 optimizer keeps the variables of each graph it worked in: so this graph gets a copy."""
+def _for_this_graph(optimizer: Any) -> Any:
+    if optimizer is None:
+        raise UsageError(
+            "model_to_estimator: the Keras model was compiled without an optimizer, so it cannot be trained. Name one "
+            "in model.compile(optimizer=...) before calling model_to_estimator."
+        )
+    # A v1 optimizer keeps the variables of each graph it worked in: so this graph gets a copy.
     return copy.deepcopy(optimizer) if isinstance(optimizer, tf.compat.v1.train.Optimizer) else optimizer
+
+
+def refuse_without_loss(name: str) -> NoReturn:
+    """Says that a model has nothing to optimize."""
+    raise UsageError(
+        f"model_to_estimator: the Keras model {name!r} has no loss to optimize: it was compiled without one, and no "
+        "layer adds any. Name it in model.compile(loss=...) before calling model_to_estimator. predict works as it is."
+    )

@@ -54,7 +54,7 @@ def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[s
     try:
         with eager_tensors_as_constants(layer):
             outputs = original(layer, *args, **kwargs)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         raise_if_eager(error, layer)
         raise
     for weight in layer.weights:  # those that the call did not read

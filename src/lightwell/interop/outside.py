@@ -1,7 +1,7 @@
 """Layers made outside of `model_fn`: what they hold besides variables.
 
-A layer may keep eager tensors (an adapted `Normalization` keeps its mean); in a graph they are constants. Lookup tables
-made outside have no counterpart in the graph, which is said in a sentence.
+A layer may keep eager tensors (an adapted `Normalization` keeps its mean); in a graph they are constants. It may keep a
+fixed lookup table (`StringLookup`), of which the graph gets a copy. What else lives outside is told in a sentence.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from lightwell.errors import ModelFnError
-from lightwell.interop.initial_values import fixed
+from lightwell.interop.initial_values import fixed, outside_the_graph
 from lightwell.interop.trace import KerasTrace
 
 
@@ -23,7 +24,7 @@ def lend_constants(trace: KerasTrace, owners: Iterable[Any]) -> None:
         for name, value in list(vars(owner).items()) if hasattr(owner, "__dict__") else ():
             if _is_eager(value):
                 with tf.init_scope():
-                    vars(owner)[name] = fixed(value.numpy(), value.dtype)
+                    vars(owner)[name] = fixed(np.asarray(value.numpy()), value.dtype)
                 trace.lent.append((owner, name, value))
 
 
@@ -36,29 +37,56 @@ def take_back(trace: KerasTrace) -> None:
 
 @contextlib.contextmanager
 def eager_tensors_as_constants(layer: Any) -> Iterator[None]:
-    """Replaces the eager tensors among a layer's attributes by constants of the default graph inside the block."""
-    kept = {name: value for name, value in vars(layer).items() if _is_eager(value)}
-    for name, value in kept.items():
-        vars(layer)[name] = fixed(value.numpy(), value.dtype)
+    """Replaces the eager tensors and tables among a layer's attributes by those of the default graph inside the
+    block."""
+    # A TextVectorization uses the table of a layer that it holds, without calling the layer.
+    owners = [layer, *(held for held in vars(layer).values() if _holds_table(held))]
+    kept = [(vars(owner), name, value) for owner in owners for name, value in vars(owner).items() if _is_outside(value)]
+    for attributes, name, value in kept:
+        attributes[name] = fixed(np.asarray(value.numpy()), value.dtype) if _is_eager(value) else _table_in_graph(value)
     try:
         yield
     finally:
-        vars(layer).update(kept)
+        for attributes, name, value in kept:
+            attributes[name] = value
 
 
-def raise_if_eager(error: RuntimeError, layer: Any) -> None:
+def raise_if_eager(error: Exception, layer: Any) -> None:
     """Says what to do if TensorFlow refused something that lives outside of the graph.
 
     Raises:
         ModelFnError: it did.
     """
-    if "EagerTensor" in str(error) and not isinstance(error, ModelFnError):
+    if any(words in str(error) for words in ("EagerTensor", "Eager-defined Tensor")) and not isinstance(
+        error, ModelFnError
+    ):
         raise ModelFnError(
-            f"model_fn called the {type(layer).__name__} layer {layer.name!r}, which holds a tensor or a lookup table "
-            "that was made outside of model_fn and cannot enter its graph. Create the layer inside model_fn; read a "
-            "vocabulary outside with layer.get_vocabulary() and pass it as vocabulary=..."
+            f"model_fn called the {type(layer).__name__} layer {layer.name!r}, which holds a tensor, a variable or a "
+            "table that can be written, made outside of model_fn, and that cannot enter its graph. Create the layer "
+            "inside model_fn, or let it hold arrays, keras.Variable and tf.lookup.StaticHashTable."
         ) from error
 
 
 def _is_eager(value: Any) -> bool:
     return isinstance(value, tf.Tensor) and hasattr(value, "numpy") and value.dtype not in (tf.resource, tf.variant)
+
+
+def _is_outside(value: Any) -> bool:
+    return _is_eager(value) or _is_eager_table(value)
+
+
+def _holds_table(value: Any) -> bool:
+    attributes = vars(value) if hasattr(value, "__dict__") and not isinstance(value, type) else {}
+    return any(_is_eager_table(held) for held in attributes.values())
+
+
+def _is_eager_table(value: Any) -> bool:
+    return isinstance(value, tf.lookup.StaticHashTable) and hasattr(value.resource_handle, "numpy")
+
+
+def _table_in_graph(table: Any) -> Any:
+    """A table of the default graph with the same rows."""
+    keys, values = (part.numpy() for part in outside_the_graph(table.export))
+    with tf.init_scope():
+        rows = tf.lookup.KeyValueTensorInitializer(keys, values, table.key_dtype, table.value_dtype)
+        return tf.lookup.StaticHashTable(rows, table.default_value.numpy())
