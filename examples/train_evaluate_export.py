@@ -44,7 +44,7 @@ def main(model_dir: str, max_steps: int = 3000) -> None:
         observers=[lw.EarlyStopping("accuracy", patience=5), lw.KeepBest("accuracy", k=2)],
     )
     print(f"training:  {result.stopped}")
-    print(f"best:      step {result.best('accuracy', mode='max').global_step} of {result.global_step}")
+    print(f"best:      step {result.best('accuracy').global_step} of {result.global_step}")
     print(f"now:       accuracy {est.evaluate(functools.partial(digits.input_fn, test, 'eval'))['accuracy']:.4f}")
 
     folder = est.export_saved_model(f"{model_dir}/export/last", serving_input_receiver_fn).decode()

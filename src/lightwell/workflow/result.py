@@ -6,15 +6,16 @@ more: every evaluation, by name and by step, what was exported, why the training
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lightwell.errors import UsageError
+from lightwell.errors import UnknownMetric, UsageError
 from lightwell.keys import GLOBAL_STEP, LOSS
+from lightwell.sight.nearest import nearest_paths
+from lightwell.workflow.by_metric import settled_mode
 from lightwell.workflow.observers import Evaluation
 
 
@@ -71,16 +72,16 @@ class TrainAndEvaluateResult(_Pair):
         """The step with the lowest loss, in the evaluation of the first `EvalSpec`; None if there was none."""
         return self.best().global_step if any(one.name == self._first for one in self.evaluations) else None
 
-    def best(self, metric: str = LOSS, name: str | None = None, mode: str | None = None) -> Evaluation:
+    def best(self, metric: str = LOSS, name: str | None = None, mode: str = "auto") -> Evaluation:
         """The evaluation with the best value of a metric; the earlier one of equals.
 
         Args:
             metric: the metric.
             name: which evaluation, by the name of its `EvalSpec`; None for the first.
-            mode: "min" if low values are good, "max" if high ones are. May be left out for a loss.
+            mode: "min" if low values are good, "max" if high ones are, "auto" to go by the metric's name.
 
         Raises:
-            UsageError: there is no such evaluation or metric, or `mode` is needed and was not given.
+            UsageError: there is no such evaluation or metric, or its name does not tell which values are good.
         """
         wanted = self._first if name is None else name
         those = [one for one in self.evaluations if one.name == wanted]
@@ -89,17 +90,9 @@ class TrainAndEvaluateResult(_Pair):
             raise UsageError(f"best: no evaluation is called {wanted!r}; there are {names}. {self.stopped}")
         known = [key for key in those[-1].metrics if key != GLOBAL_STEP]
         if metric not in known:
-            near = difflib.get_close_matches(str(metric), known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"best: evaluation {wanted!r} has no metric {metric!r}; it has {known}.{hint}")
-        if mode is None and "loss" in metric:
-            mode = "min"
-        if mode not in ("min", "max"):
-            raise UsageError(
-                f"best: whether a low {metric!r} is good or a high one must be said: mode must be 'min' or 'max', got "
-                f"{mode!r}."
-            )
-        sign = 1.0 if mode == "min" else -1.0
+            where = f"best: the metrics of evaluation {wanted!r}"
+            raise UnknownMetric(metric, known, nearest_paths(metric, known), where)
+        sign = 1.0 if settled_mode(mode, metric, "best") == "min" else -1.0
         return min(those, key=lambda one: _order(sign * float(np.mean(one.metrics[metric]))))
 
     def __repr__(self) -> str:
