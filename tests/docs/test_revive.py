@@ -73,7 +73,7 @@ def test_the_blocks_of_python_run(outcomes: dict[str, Any]) -> None:
 
 def test_every_way_in_is_on_the_page() -> None:
     assert [command.words[:2] for command in PAGE.commands()].count(("lightwell", "run")) == 5
-    assert len(PAGE.snippets()) == 4
+    assert len(PAGE.snippets()) == 5
 
 
 class Mistake(v1.train.SessionRunHook):  # type: ignore[misc]

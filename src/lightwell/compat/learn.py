@@ -1,14 +1,21 @@
-"""`tf.contrib.learn.io`: the functions of `tf.estimator.inputs` as they were there, where they shuffled by default."""
+"""What `tf.contrib.learn` had otherwise than `tf.estimator`: inputs that shuffle by default, a mode of another name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from lightwell import keys
 from lightwell.inputs import numpy_input_fn as of_numpy
 from lightwell.inputs import pandas_input_fn as of_pandas
 
-__all__ = ["numpy_input_fn", "pandas_input_fn"]
+__all__ = ["ModeKeys", "numpy_input_fn", "pandas_input_fn"]
+
+
+class ModeKeys(keys.ModeKeys):
+    """The modes of `tf.estimator`, the last one under its older name too."""
+
+    INFER = keys.ModeKeys.PREDICT
 
 
 def numpy_input_fn(
