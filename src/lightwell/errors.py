@@ -12,7 +12,6 @@
     ├── WrongType (TypeError)              an argument of the wrong type
     │   └── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
     ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
-    ├── NotWritten (NotImplementedError)   a part of tf.estimator that Lightwell does not have yet
     ├── HookError (RuntimeError)           a hook asked for something that is not there
     │   ├── EmptyCollection (IndexError)   a graph collection without members
     │   └── UnknownName (KeyError, …)      a name that no tensor, operation or path has
@@ -78,10 +77,6 @@ class NotAnArray(WrongType, AttributeError):
 
 class SettingIsFixed(LightwellError, AttributeError):
     """A setting of a `RunConfig` was assigned; it is replaced instead."""
-
-
-class NotWritten(LightwellError, NotImplementedError):
-    """A part of `tf.estimator` that Lightwell does not have yet."""
 
 
 class HookError(LightwellError, RuntimeError):
