@@ -18,9 +18,9 @@ from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.protocol import Figures, Measure, Plan
 
 EVALUATIONS = 20
-STEPS_BETWEEN = 1_000
+STEPS_BETWEEN = 60_000 // data.BATCH  # an epoch of MNIST, and then its test set
 EVALUATION_ROWS = 10_000
-_REPEATS = 5
+_REPEATS = 7
 _TIMES = 4
 
 
