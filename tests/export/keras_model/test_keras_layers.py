@@ -149,6 +149,24 @@ def test_a_layer_that_cannot_be_copied_is_looked_through(tmp_path: Path, log: An
     assert "making it from its get_config() raised NotImplementedError" in line
 
 
+class Aged(layers.Layer):
+    """One that works in the graph of an Estimator alone: it looks for the step counter there."""
+
+    def call(self, inputs: Any) -> Any:
+        return inputs / tf.cast(tf.compat.v1.train.get_global_step(), tf.float32)
+
+
+def test_a_layer_that_cannot_be_called_in_keras_is_looked_through(tmp_path: Path, log: Any) -> None:
+    def net(features: Any, training: bool) -> Any:
+        dense = layers.Dense(2)(features["x"])
+        return {"out": dense if training else Aged()(dense)}
+
+    model, _ = converted(net, NUMBERS, tmp_path)
+    assert model.get_layer("global_step").value.numpy() == 3
+    assert not model.get_layer("global_step").trainable
+    assert log.having("layer 'aged' is converted op by op, as calling the copy raised ")
+
+
 def test_layers_of_both_kinds_and_several_inputs(tmp_path: Path) -> None:
     def net(features: Any, training: bool) -> Any:
         image = layers.GlobalAveragePooling2D()(lw.layers.conv2d(features["image"], 4, 3, name="old"))

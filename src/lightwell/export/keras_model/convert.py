@@ -54,7 +54,7 @@ def check_keras() -> None:
     if keras.config.backend() != "tensorflow":
         raise UsageError(
             f"to_keras: Keras must compute with TensorFlow, but its backend is {keras.config.backend()!r}. Set "
-            "KERAS_BACKEND=tensorflow before Keras is imported; the saved model opens with any backend."
+            "KERAS_BACKEND=tensorflow before Keras is imported."
         )
     with tf.init_scope():
         if not tf.executing_eagerly():
