@@ -93,10 +93,6 @@ _WRITE_MODEL_FN = (
     "Canned models are not written yet: use Estimator with a model_fn of your own "
     "(lightwell.layers and tf.feature_column build the same network)."
 )
-_WRITE_LOSS = (
-    "Heads are not written yet: in model_fn, compute the loss with tf.compat.v1.losses, the metrics with "
-    "tf.compat.v1.metrics, and return an EstimatorSpec."
-)
 _USE_ESTIMATOR = (
     "The TPUEstimator family is not written yet: use Estimator with RunConfig; model_fn and input_fn receive "
     'params["batch_size"] when you put it in params.'
@@ -149,7 +145,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "BoostedTreesRegressor",
         ),
         *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
-        *_stand_ins(*_absent(_WRITE_LOSS, *_HEADS)),
+        *_in("lightwell.heads", *_HEADS),
         *_CANNED,
         *_absent(
             "Use tf.feature_column.make_parse_example_spec and add the label's tf.io.FixedLenFeature.",
