@@ -47,8 +47,9 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset) -> Any:
         dataset = dataset.prefetch(_AHEAD)
     options = tf.data.Options()
     options.autotune.enabled = False
-    # Rewriting the pipeline is left to TensorFlow where it decides about the order.
-    options.experimental_optimization.apply_default_optimizations = any("Shuffle" in kind for kind in kinds)
+    # TensorFlow would rewrite the pipeline, shuffle and repeat into one, with the same order of elements; for that it
+    # copies the arrays.
+    options.experimental_optimization.apply_default_optimizations = False
     options.experimental_optimization.map_parallelization = False
     variant = tf.data.experimental.to_variant(dataset.with_options(options))
     # `Iterator.make_initializer` does the same, but complains about a deprecation of its own.
