@@ -155,6 +155,21 @@ def test_old_spellings_lead_here() -> None:
         assert all(one is lw.model_to_estimator for one in [*spelled, public, private])
 
 
+def test_an_old_program_compiles_with_a_v1_optimizer(tmp_path: Path) -> None:
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.05)
+    with lw.install():
+        model = compiled(sequential(), optimizer)
+        est = tf.keras.estimator.model_to_estimator(model, model_dir=str(tmp_path))
+        first = est.evaluate(rows)["loss"]
+        est.train(lambda: rows().repeat(5), steps=20)
+        assert est.evaluate(rows)["loss"] < first
+    with pytest.raises(ValueError, match="Could not interpret optimizer identifier"):
+        compiled(sequential(), optimizer)
+    compiled(model, keras.optimizers.SGD(0.05))
+    fit(model, 5)
+    np.testing.assert_allclose(est.get_variable_value("dense/kernel"), model.get_weights()[0], rtol=1e-5, atol=1e-6)
+
+
 def test_a_table_of_the_model_works_in_the_graph(tmp_path: Path) -> None:
     words = np.array([["a"], ["b"], ["c"], ["z"]])
     lookup = L.StringLookup()

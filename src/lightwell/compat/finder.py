@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from lightwell._lazy import is_listed, lazy_names
+from lightwell._lazy import is_listed, lazy_names, resolve
 from lightwell.compat.journal import Journal
 from lightwell.compat.names import Door, doors_of, is_removed, page_for
 from lightwell.compat.private import children_of, private_page
@@ -93,6 +93,9 @@ def open_door(module: ModuleType, door: Door, journal: Journal) -> None:
         # Loading `tensorflow.compat.v1` again puts a fresh lazy loader over `nn.rnn_cell`, so a second look is needed.
         if not journal.has_set(module, attribute) or _is_lazy_loader(vars(module).get(attribute)):
             journal.set(module, attribute, importlib.import_module(page))
+    for attribute, target in door.wraps.items():
+        if not journal.has_set(module, attribute) and attribute in vars(module):
+            journal.set(module, attribute, resolve(target)(vars(module)[attribute]))
     if (door.names or door.absent) and not journal.has_set(module, "__getattr__"):
         _offer(module, door, journal)
 

@@ -34,6 +34,7 @@ class Door:
         pages: attribute -> module set there.
         names: attribute -> target, looked up on first use.
         absent: attribute -> what to use instead.
+        wraps: attribute -> target of a function that takes what is there and gives what shall be there.
     """
 
     modules: re.Pattern[str]
@@ -41,6 +42,7 @@ class Door:
     pages: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
+    wraps: Mapping[str, str] = field(default_factory=dict)
 
 
 DOORS: tuple[Door, ...] = (
@@ -59,6 +61,12 @@ DOORS: tuple[Door, ...] = (
             "DenseFeatures": "lightwell.feature_columns:DenseFeatures",
             "SequenceFeatures": "lightwell.feature_columns:SequenceFeatures",
         },
+    ),
+    # The module in which `compile` looks for an optimizer; the public one only names its functions.
+    Door(
+        re.compile(r"keras\.src\.optimizers"),
+        "keras.optimizers",
+        wraps={"get": "lightwell.compat.keras_optimizers:taking_v1_optimizers"},
     ),
 )
 
