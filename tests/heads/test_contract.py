@@ -139,7 +139,10 @@ def test_ragged_labels(rows: list[list[Any]], tmp_path: Path) -> None:
     logits = np.arange(12, dtype=np.float32).reshape(4, 3)
     ragged = tf.ragged.constant(rows, dtype=tf.string if words else tf.int64)
     assert float(head.loss(ragged, logits)) == pytest.approx(float(head.loss(hot, logits)))
-    data = tf.data.Dataset.from_tensor_slices(({"x": logits}, ragged)).batch(2)
+
+    def data() -> Any:
+        ragged = tf.ragged.constant(rows, dtype=tf.string if words else tf.int64)
+        return tf.data.Dataset.from_tensor_slices(({"x": logits}, ragged)).batch(2)
 
     def model(features: Any, labels: Any, mode: str) -> Any:
         return lw.MultiLabelHead(3, label_vocabulary=words).create_estimator_spec(
@@ -150,8 +153,8 @@ def test_ragged_labels(rows: list[list[Any]], tmp_path: Path) -> None:
             optimizer=v1.train.GradientDescentOptimizer(0.0),
         )
 
-    estimator = lw.Estimator(model, str(tmp_path)).train(lambda: data, steps=2)
-    assert estimator.evaluate(lambda: data)["average_loss"] == pytest.approx(float(head.loss(hot, logits)), rel=1e-5)
+    estimator = lw.Estimator(model, str(tmp_path)).train(data, steps=2)
+    assert estimator.evaluate(data)["average_loss"] == pytest.approx(float(head.loss(hot, logits)), rel=1e-5)
 
 
 def _identity(shape: Any, dtype: Any = tf.float32, partition_info: Any = None) -> Any:

@@ -20,7 +20,7 @@ class Vocabulary:
         words: the names.
     """
 
-    def __init__(self, words: list[str] | tuple[str, ...]) -> None:
+    def __init__(self, words: list[str | bytes] | tuple[str | bytes, ...]) -> None:
         self.words = tuple(words)
         # Outside of graphs and in `tf.function` a table lives as long as whoever holds it.
         self._eager_table: Any = None
@@ -35,13 +35,17 @@ class Vocabulary:
             ids,
             lambda found: found >= 0,
             f"{where}: Labels must be >= 0, as places in label_vocabulary (an unknown label is -1). {_IN_VOCABULARY} "
-            f"It has {len(self.words)} entries, first {list(self.words[:5])}.",
+            f"It has {len(self.words)} entries: {self._first_words()}.",
             told=lambda _: names,
         )
 
     def names(self, ids: Any) -> Any:
         """The names of classes."""
         return tf.gather(tf.constant(self.words, tf.string), ids)
+
+    def _first_words(self) -> str:
+        shown = ", ".join(word.decode() if isinstance(word, bytes) else word for word in self.words[:5])
+        return shown if len(self.words) <= 5 else f"{shown}, ..."
 
     def _table(self) -> Any:
         with tf.init_scope():
