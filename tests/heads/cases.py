@@ -162,6 +162,8 @@ CASES: dict[str, Case] = {
         _W,
     ),
 }
+# One case for each kind of head.
+KINDS = ("binary", "classes", "labels", "numbers", "counts", "shares", "several heads")
 
 _BINARY_HEAD = "_binary_logistic_head_with_sigmoid_cross_entropy_loss"
 _CLASS_HEAD = "_multi_class_head_with_softmax_cross_entropy_loss"

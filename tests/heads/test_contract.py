@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests.heads.cases import CASES, Case
+from tests.heads.cases import CASES, KINDS, Case
 from tests.heads.measure import dataset, model_fn
 
 import lightwell as lw
@@ -17,8 +17,6 @@ from lightwell.compat.v1 import estimator as v1_face
 
 v1 = tf.compat.v1
 FACES = {"v1": v1_face, "v2": lw.estimator}
-# One case for each kind of head.
-KINDS = ("binary", "classes", "labels", "numbers", "counts", "shares", "several heads")
 OPTIMIZERS: dict[str, Any] = {
     "v1": lambda: v1.train.AdagradOptimizer(0.1),
     "keras": lambda: keras.optimizers.SGD(0.1),
