@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ v1 = tf.compat.v1
 
 def edited(monkeypatch: pytest.MonkeyPatch, *edits: Edit) -> None:
     """Every Estimator builds its programs with these edits from now on."""
-    *others, _ = Recipe.__init__.__defaults__ or ()
-    monkeypatch.setattr(Recipe.__init__, "__defaults__", (*others, edits))
+    defaults = {one.name: one.default for one in fields(Recipe) if one.default is not MISSING}
+    monkeypatch.setattr(Recipe.__init__, "__defaults__", tuple({**defaults, "edits": edits}.values()))
 
 
 def zeroed(*paths: str) -> Edit:

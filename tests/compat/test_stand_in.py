@@ -18,7 +18,7 @@ STANDING = [("", row) for row in ROWS[""] if row.stand_in]
 
 
 def test_packages_that_derive_and_annotate_can_be_imported() -> None:
-    class Copier(v2.Head):
+    class Copier(v2.DNNRegressor):
         """As packages write it."""
 
     class Abstract(abc.ABC, v2.DNNClassifier):
@@ -31,9 +31,9 @@ def test_packages_that_derive_and_annotate_can_be_imported() -> None:
     def train(spec: v2.EvalSpec) -> v1.tpu.TPUEstimatorSpec:
         return spec
 
-    assert issubclass(Copier, v2.Head)
+    assert issubclass(Copier, v2.DNNRegressor)
     assert issubclass(Abstract, v2.DNNClassifier)
-    assert not isinstance(3, v2.Head)
+    assert not isinstance(3, v2.DNNRegressor)
     assert Experiment(None).train_spec is None
     assert get_type_hints(train, vars(), {"v1": v1, "v2": v2})["spec"] is v2.EvalSpec
 
@@ -48,20 +48,22 @@ def test_making_one_says_what_to_use(namespace: str, row: Any) -> None:
 
 
 def test_making_one_that_derives_says_so() -> None:
-    class Copier(v2.Head):
+    class Copier(v2.DNNRegressor):
         def __init__(self, name: str) -> None:
             raise AssertionError("the base comes first")
 
-    with pytest.raises(AttributeError, match=r"Copier derives from tf\.estimator\.Head, which does not exist in"):
+    with pytest.raises(
+        AttributeError, match=r"Copier derives from tf\.estimator\.DNNRegressor, which does not exist in"
+    ):
         Copier("best")
 
 
 def test_there_is_one_of_each_and_it_is_not_listed() -> None:
-    assert v1.Head is v2.Head is stand_in("tf.estimator.Head", v2.Head.hint)
-    page = private_page("head.base_head")
+    assert v1.DNNClassifier is v2.DNNClassifier is stand_in("tf.estimator.DNNClassifier", v2.DNNClassifier.hint)
+    page = private_page("canned.dnn")
     assert page is not None
-    assert page.targets["Head"] == "lightwell.compat.v1.estimator:Head"
+    assert page.targets["DNNClassifier"] == "lightwell.compat.v1.estimator:DNNClassifier"
     for face in (v1, v2):
-        assert "Head" not in face.__all__
-        assert "Head" not in dir(face)
-    assert (v2.Head.__name__, v2.Head.__module__) == ("Head", "tf.estimator")
+        assert "DNNClassifier" not in face.__all__
+        assert "DNNClassifier" not in dir(face)
+    assert (v2.DNNClassifier.__name__, v2.DNNClassifier.__module__) == ("DNNClassifier", "tf.estimator")

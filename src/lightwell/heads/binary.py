@@ -59,6 +59,8 @@ class BinaryClassHead(Head):
         name: a suffix of metrics and summaries, and the scope of ops.
     """
 
+    _precision_curve = "PR"
+
     def __init__(
         self,
         weight_column: Any = None,
@@ -132,7 +134,7 @@ class BinaryClassHead(Head):
                 key(MetricKeys.LABEL_MEAN): Mean(MetricKeys.LABEL_MEAN),
                 key(MetricKeys.ACCURACY_BASELINE): Baseline(MetricKeys.ACCURACY_BASELINE),
                 key(MetricKeys.AUC): AUC(MetricKeys.AUC),
-                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
+                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve=self._precision_curve),
             }
             if regularization_losses is not None:
                 metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)

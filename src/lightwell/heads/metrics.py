@@ -146,6 +146,8 @@ class Recall(Precision):
 class AUC(Metric):
     """The area under a curve over 200 thresholds: that of rates (`ROC`), or of precision over recall (`PR`).
 
+    Between two thresholds, precision is interpolated; with `PR, straight` it is a line, as in TensorFlow 1.
+
     It counts true and false labels by bucket of their prediction; a threshold is the lower edge of a bucket, and what
     lies above it is the sum of the buckets from there on.
     """
@@ -168,7 +170,8 @@ class AUC(Metric):
 
     def result(self) -> Any:
         true, false = (tf.cumsum(variable.read_value(), reverse=True) for variable in self.variables)
-        return _area_of_rates(true, false) if self.curve == "ROC" else _area_of_precision(true, false)
+        areas = {"ROC": _area_of_rates, "PR": _area_of_precision, "PR, straight": _area_below_straight_precision}
+        return areas[self.curve](true, false)
 
 
 def _area_of_rates(true: Any, false: Any) -> Any:
@@ -191,6 +194,14 @@ def _area_of_precision(true: Any, false: Any) -> Any:
     ratio = tf.where(is_inner, tf.math.divide_no_nan(above[:-1], tf.maximum(above[1:], 0.0)), tf.ones_like(growth))
     areas = slope * (gained + start * tf.math.log(ratio))
     return tf.reduce_sum(tf.math.divide_no_nan(areas, tf.maximum(true[0], 0.0)))
+
+
+def _area_below_straight_precision(true: Any, false: Any) -> Any:
+    """Trapezoids below precision over recall; where nothing is predicted, precision is 1."""
+    little = 1e-6
+    precision = (true + little) / (true + false + little)
+    recall = (true + little) / (true[0] + little)
+    return tf.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2.0)
 
 
 def _weights(sample_weight: Any, values: Any) -> Any:

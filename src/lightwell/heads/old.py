@@ -128,6 +128,12 @@ class AdaptedHead(OldHead):
         return EstimatorSpec(mode, predictions, loss, train_op)
 
 
+class _BinaryHead(BinaryClassHead):
+    """It drew straight lines between the points of precision over recall."""
+
+    _precision_curve = "PR, straight"
+
+
 def regression_head(
     weight_column: Any = None,
     label_dimension: int = 1,
@@ -161,7 +167,7 @@ def binary_head(
     name: str | None = None,
 ) -> AdaptedHead:
     """A `BinaryClassHead` of TensorFlow 1."""
-    return AdaptedHead(BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name))
+    return AdaptedHead(_BinaryHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name))
 
 
 def binary_or_multi_class_head(
