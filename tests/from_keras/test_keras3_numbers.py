@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,15 @@ def test_a_v1_optimizer_trains_the_model(tmp_path: Path, name: str) -> None:
     est.train(lambda: rows().repeat(5).skip(7), steps=13)
     # The two Adams add epsilon at different places.
     close(est.evaluate(rows), expected, within=1e-5 if name == "sgd" else 1e-3)
+
+
+def test_nothing_is_left_of_the_graphs_of_past_calls(tmp_path: Path) -> None:
+    model = compiled(KINDS["functional"](), "adam", metrics=[keras.metrics.SparseCategoricalAccuracy()])
+    est, counts = estimator(model, tmp_path), []
+    for _ in range(3):
+        est.train(rows, steps=2)
+        est.evaluate(rows)
+        est.close()
+        gc.collect()
+        counts.append(sum(isinstance(thing, tf.Graph) for thing in gc.get_objects()))
+    assert counts[1] == counts[2]

@@ -19,6 +19,8 @@ from lightwell._probes import lacking, tell_once
 # Methods of a Keras variable that are replaced while model_fn runs: when it gets its value, and how it is assigned.
 DEFERRED_INITIALIZE = "_deferred_initialize"
 DIRECT_ASSIGN = "_direct_assign"
+# The method in which an optimizer adds up the gradients of all replicas.
+SUM_OVER_REPLICAS = "_all_reduce_sum_gradients"
 _LEFT_ALONE = (
     "Keras layers work in model_fn as Keras has them: variables have Keras' own names, moving statistics are not "
     "updated, losses of layers are not collected, and layers have no path. Use an older Keras, or tf.compat.v1.layers."

@@ -51,7 +51,9 @@ def legacy_train_op(
 
     def update(given: list[Any]) -> Any:
         with trace.optimizing(), running("apply_gradients"):
-            optimizer.apply_gradients(zip(given, targets, strict=True))
+            # A sum over the one replica there is would keep TensorFlow from ever forgetting this graph.
+            alone = {} if tf.distribute.has_strategy() else {"skip_gradients_aggregation": True}
+            optimizer.apply_gradients(zip(given, targets, strict=True), **alone)
         return tf.constant(0)
 
     known = passed_gradients([gradient for gradient in gradients if gradient is not None], targets)

@@ -32,6 +32,8 @@ _v1 = tf.compat.v1
 def patch_optimizers(keras: Any, patches: Patches) -> None:
     """Lets the optimizers of Keras 3 name their slots after the variables they serve."""
     patches.wrap(keras.optimizers.Optimizer, "add_variable_from_reference", _wrapped_add_slot)
+    if hasattr(keras.optimizers.Optimizer, doors.SUM_OVER_REPLICAS):
+        patches.wrap(keras.optimizers.Optimizer, doors.SUM_OVER_REPLICAS, _wrapped_sum)
 
 
 def _wrapped_add_slot(original: Any) -> Any:
@@ -46,6 +48,19 @@ def _wrapped_add_slot(original: Any) -> Any:
         return slot
 
     return add_slot
+
+
+def _wrapped_sum(original: Any) -> Any:
+    """Leaves out the sum over the one replica there is: TensorFlow would never forget the graph it was made in, because
+    the sum brings its own gradient."""
+
+    @functools.wraps(original)
+    def sum_over_replicas(self: Any, grads_and_vars: Any) -> Any:
+        if active_trace() is None or tf.distribute.has_strategy():
+            return original(self, grads_and_vars)
+        return list(grads_and_vars)
+
+    return sum_over_replicas
 
 
 def keras_train_op(
