@@ -58,14 +58,6 @@ def _absent(hint: str, *names: str, faces: tuple[Face, ...] = ("v1", "v2")) -> t
     return tuple(Row(name, absent=hint, faces=faces) for name in names)
 
 
-def _planned(hint: str, module: str, *names: str) -> tuple[Row, ...]:
-    return tuple(replace(row, absent=hint) for row in _in(module, *names))
-
-
-def _stand_ins(*rows: Row) -> tuple[Row, ...]:
-    return tuple(replace(row, stand_in=row.name[0].isupper()) for row in rows)
-
-
 # TensorFlow still ships these; they are its own objects, so that `isinstance` holds on both sides.
 _TENSORFLOWS_HOOKS = _in(
     "tensorflow:compat.v1.train",
@@ -92,10 +84,6 @@ _TENSORFLOWS_HOOKS = _in(
 _WRITE_MODEL_FN = (
     "Canned models are not written yet: use Estimator with a model_fn of your own "
     "(lightwell.layers and tf.feature_column build the same network)."
-)
-_WRITE_LOSS = (
-    "Heads are not written yet: in model_fn, compute the loss with tf.compat.v1.losses, the metrics with "
-    "tf.compat.v1.metrics, and return an EstimatorSpec."
 )
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
@@ -142,7 +130,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "BoostedTreesRegressor",
         ),
         *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
-        *_stand_ins(*_absent(_WRITE_LOSS, *_HEADS)),
+        *_in("lightwell.heads", *_HEADS),
         *_CANNED,
         *_in("lightwell.feature_columns.parse_specs", "classifier_parse_example_spec", "regressor_parse_example_spec"),
     ),

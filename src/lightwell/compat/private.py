@@ -81,9 +81,6 @@ _SERVING_KEYS = {
     "PREDICT_SERVING_KEY": "lightwell.keys:PREDICT_SERVING_KEY",
     "REGRESS_SERVING_KEY": "lightwell.keys:REGRESS_SERVING_KEY",
 }
-_NO_OLD_HEAD = (
-    "!The heads of TensorFlow 1 are not here, only their base _Head: derive from it, or write the loss yourself."
-)
 _NO_EXECUTOR = "!Use train_and_evaluate(..., observers=[...]): what a task runs is not open for subclassing."
 
 _MODULES: Mapping[str, Mapping[str, str]] = {
@@ -149,12 +146,14 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "canned.head": _MODES
     | {f"_{key}": target for key, target in _SERVING_KEYS.items()}
     | {
-        "LossSpec": "lightwell.compat.old_head:LossSpec",
-        "_Head": "lightwell.compat.old_head:Head",
-        "_summary_key": "lightwell.compat.old_head:summary_key",
-    }
-    | dict.fromkeys(("_regression_head", "_multi_class_head_with_softmax_cross_entropy_loss"), _NO_OLD_HEAD)
-    | {"_binary_logistic_head_with_sigmoid_cross_entropy_loss": _NO_OLD_HEAD},
+        "LossSpec": "lightwell.heads.old:LossSpec",
+        "_Head": "lightwell.heads.old:OldHead",
+        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": "lightwell.heads.old:binary_head",
+        "_binary_logistic_or_multi_class_head": "lightwell.heads.old:binary_or_multi_class_head",
+        "_multi_class_head_with_softmax_cross_entropy_loss": "lightwell.heads.old:multi_class_head",
+        "_regression_head": "lightwell.heads.old:regression_head",
+        "_summary_key": "lightwell.heads.old:summary_key",
+    },
     "canned.baseline": _both_faces("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": _both_faces("DNNClassifier", "DNNEstimator", "DNNRegressor")
     | _shared("dnn_logit_fn_builder", namespace="experimental"),
@@ -167,6 +166,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "canned.rnn": {"RNNClassifier": "v2 experimental.RNNClassifier", "RNNEstimator": "v2 experimental.RNNEstimator"},
     "head.base_head": _shared("Head") | _SERVING_KEYS,
     "head.binary_class_head": _shared("BinaryClassHead"),
+    "head.head_utils": {"binary_or_multi_class_head": "lightwell.heads.multi_class:binary_or_multi_class_head"},
     "head.multi_class_head": _shared("MultiClassHead"),
     "head.multi_head": _shared("MultiHead"),
     "head.multi_label_head": _shared("MultiLabelHead"),

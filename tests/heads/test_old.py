@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lightwell.compat.old_head import Head, LossSpec, summary_key
+from lightwell.heads.old import LossSpec, OldHead, summary_key
 
 
-class Regression(Head):
+class Regression(OldHead):
     """A head as packages write it."""
 
     name = "regression"
@@ -31,10 +31,10 @@ def test_what_a_head_left_out_is_named() -> None:
     ):
         Regression().create_estimator_spec({}, "train", 1)
     for member in ("name", "logits_dimension"):
-        with pytest.raises(NotImplementedError, match=f"Head is a head without `{member}`"):
-            getattr(Head(), member)
-    with pytest.raises(NotImplementedError, match="Head is a head without `create_loss`"):
-        Head().create_loss({}, "train", 1, 1)
+        with pytest.raises(NotImplementedError, match=f"OldHead is a head without `{member}`"):
+            getattr(OldHead(), member)
+    with pytest.raises(NotImplementedError, match="OldHead is a head without `create_loss`"):
+        OldHead().create_loss({}, "train", 1, 1)
 
 
 def test_names_of_metrics() -> None:

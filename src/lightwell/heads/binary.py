@@ -1,0 +1,192 @@
+"""`BinaryClassHead`: one of two classes per example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.heads import labels as label_forms
+from lightwell.heads.base import Head, described
+from lightwell.heads.classes import (
+    all_class_ids,
+    all_class_names,
+    class_names,
+    classification_output,
+    predicted,
+)
+from lightwell.heads.labels import checked_vocabulary
+from lightwell.heads.losses import (
+    SUM_OVER_BATCH_SIZE,
+    LossFn,
+    checked_loss_fn,
+    checked_reduction,
+    losses_from,
+    reduced,
+    regularized,
+    total_penalty,
+)
+from lightwell.heads.metrics import AUC, Accuracy, Baseline, Mean, Precision, Recall
+from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.thresholds import checked_thresholds, threshold_metrics, update_threshold_metrics
+from lightwell.keys import (
+    CLASSIFY_SERVING_KEY,
+    DEFAULT_SERVING_SIGNATURE,
+    PREDICT_SERVING_KEY,
+    REGRESS_SERVING_KEY,
+    MetricKeys,
+    PredictionKeys,
+)
+from lightwell.outputs import ExportOutput, PredictOutput, RegressionOutput
+
+
+class BinaryClassHead(Head):
+    """For two classes; the loss is the sigmoid cross entropy.
+
+    Logits are `[D0, D1, ... DN, 1]`, usually `[batch_size, 1]`, and so are labels and weights, whose last dimension may
+    be missing.
+
+    Args:
+        weight_column: the name of a feature, or a `tf.feature_column.numeric_column`, that holds a weight for each
+            example.
+        thresholds: probabilities in (0, 1) at which accuracy, precision and recall are metrics, too.
+        label_vocabulary: the two classes by name; labels are strings then. Without one they are numbers from 0 to 1.
+        loss_reduction: how the losses of a batch become one: `sum_over_batch_size` or `sum`, of `tf.losses.Reduction`;
+            or one of `tf.compat.v1.losses.Reduction`.
+        loss_fn: in place of the cross entropy: takes `labels` (float32) and `logits`, and `features` and
+            `loss_reduction` if it has such arguments; gives a loss for each example, `[D0, D1, ... DN, 1]`.
+        name: a suffix of metrics and summaries, and the scope of ops.
+    """
+
+    def __init__(
+        self,
+        weight_column: Any = None,
+        thresholds: Iterable[float] | None = None,
+        label_vocabulary: Sequence[str] | None = None,
+        loss_reduction: str = SUM_OVER_BATCH_SIZE,
+        loss_fn: LossFn | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._name = name
+        where = described(self)
+        self._weight_column = weight_column
+        self._thresholds = checked_thresholds(thresholds, where)
+        self._vocabulary = checked_vocabulary(label_vocabulary, where)
+        self._loss_reduction = checked_reduction(loss_reduction, where)
+        self._loss_fn = checked_loss_fn(loss_fn, where)
+
+    @property
+    def name(self) -> str | None:
+        """The head's name."""
+        return self._name
+
+    @property
+    def logits_dimension(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def loss_reduction(self) -> str:
+        """How the losses of a batch become one."""
+        return self._loss_reduction
+
+    def loss(
+        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
+    ) -> Any:
+        """The loss of a batch; see `Head.loss`."""
+        with tf.name_scope("losses"):
+            logits = checked_logits(logits, 1, described(self))
+            losses, weights = self._unweighted_loss_and_weights(
+                logits, self._processed_labels(logits, labels), features
+            )
+            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
+
+    def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
+        """Logits, probabilities and classes; see `Head.predictions`."""
+        with tf.name_scope("predictions"):
+            logits = checked_logits(logits, 1, described(self))
+            both = tf.concat([tf.zeros_like(logits), logits], axis=-1, name="two_class_logits")
+            ids = tf.expand_dims(tf.argmax(both, axis=-1), -1)
+            makers = {
+                PredictionKeys.LOGITS: lambda: logits,
+                PredictionKeys.LOGISTIC: lambda: tf.sigmoid(logits, name="logistic"),
+                PredictionKeys.PROBABILITIES: lambda: tf.nn.softmax(both, name="probabilities"),
+                PredictionKeys.CLASS_IDS: lambda: ids,
+                PredictionKeys.CLASSES: lambda: class_names(ids, self._vocabulary),
+                PredictionKeys.ALL_CLASS_IDS: lambda: all_class_ids(logits, 2),
+                PredictionKeys.ALL_CLASSES: lambda: all_class_names(logits, 2, self._vocabulary),
+            }
+            return predicted(makers, keys, described(self))
+
+    def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
+        """New metrics; see `Head.metrics`."""
+        key = self._summary_key
+        with tf.name_scope("metrics"):
+            metrics: dict[str, Any] = {
+                key(MetricKeys.LOSS_MEAN): Mean(MetricKeys.LOSS_MEAN),
+                key(MetricKeys.ACCURACY): Accuracy(MetricKeys.ACCURACY),
+                key(MetricKeys.PRECISION): Precision(MetricKeys.PRECISION),
+                key(MetricKeys.RECALL): Recall(MetricKeys.RECALL),
+                key(MetricKeys.PREDICTION_MEAN): Mean(MetricKeys.PREDICTION_MEAN),
+                key(MetricKeys.LABEL_MEAN): Mean(MetricKeys.LABEL_MEAN),
+                key(MetricKeys.ACCURACY_BASELINE): Baseline(MetricKeys.ACCURACY_BASELINE),
+                key(MetricKeys.AUC): AUC(MetricKeys.AUC),
+                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
+            }
+            if regularization_losses is not None:
+                metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
+            return metrics | threshold_metrics(self._thresholds, key)
+
+    def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`
+        self,
+        eval_metrics: dict[str, Any],
+        features: Any,
+        logits: Any,
+        labels: Any,
+        regularization_losses: Any = None,
+    ) -> dict[str, Any]:
+        """Adds a batch to the metrics; see `Head.update_metrics`."""
+        logits = checked_logits(logits, 1, described(self))
+        labels = self._processed_labels(logits, labels)
+        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
+        found = self.predictions(logits, [PredictionKeys.LOGISTIC, PredictionKeys.CLASS_IDS])
+        logistic, ids = found[PredictionKeys.LOGISTIC], tf.cast(found[PredictionKeys.CLASS_IDS], tf.float32)
+
+        def of(key: str) -> Any:
+            return eval_metrics[self._summary_key(key)]
+
+        of(MetricKeys.LOSS_MEAN).update_state(losses, sample_weight=weights)
+        of(MetricKeys.ACCURACY).update_state(labels, ids, sample_weight=weights)
+        for key in (MetricKeys.PRECISION, MetricKeys.RECALL):
+            of(key).update_state(labels, ids, sample_weight=weights)
+        of(MetricKeys.PREDICTION_MEAN).update_state(logistic, sample_weight=weights)
+        for key in (MetricKeys.LABEL_MEAN, MetricKeys.ACCURACY_BASELINE):
+            of(key).update_state(labels, sample_weight=weights)
+        for key in (MetricKeys.AUC, MetricKeys.AUC_PR):
+            of(key).update_state(labels, logistic, sample_weight=weights)
+        if regularization_losses is not None:
+            of(MetricKeys.LOSS_REGULARIZATION).update_state(total_penalty(regularization_losses))
+        update_threshold_metrics(eval_metrics, self._thresholds, self._summary_key, labels, logistic, weights)
+        return eval_metrics
+
+    def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+        """Scores of both classes, the probability of the second, and all predictions."""
+        classes = classification_output(predictions[PredictionKeys.PROBABILITIES], 2, self._vocabulary)
+        return {
+            DEFAULT_SERVING_SIGNATURE: classes,
+            CLASSIFY_SERVING_KEY: classes,
+            REGRESS_SERVING_KEY: RegressionOutput(value=predictions[PredictionKeys.LOGISTIC]),
+            PREDICT_SERVING_KEY: PredictOutput(predictions),
+        }
+
+    def _processed_labels(self, logits: Any, labels: Any) -> Any:
+        return label_forms.binary(labels, logits, self._vocabulary, described(self))
+
+    def _unweighted_loss_and_weights(self, logits: Any, labels: Any, features: Any) -> tuple[Any, Any]:
+        where = described(self)
+        if self._loss_fn is None:
+            losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        else:
+            losses = losses_from(self._loss_fn, labels, logits, features, self._loss_reduction, 1, where)
+        return losses, weights_of(features, self._weight_column, logits, where)

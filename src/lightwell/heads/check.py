@@ -1,0 +1,58 @@
+"""Conditions on values: told at once where values are at hand, in a graph by the step that breaks one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import UsageError
+
+_MOST_SHOWN = 10
+
+
+def require(value: Any, is_good: Callable[[Any], Any], text: str, told: Callable[[Any], Any] | None = None) -> Any:
+    """`value`, which must be good element by element.
+
+    Args:
+        value: a tensor.
+        is_good: gives, for a tensor, one truth value for each element.
+        text: what was expected, and what to do; the bad elements are added to it.
+        told: gives, for a tensor, what to show in place of the bad elements: a tensor of the same shape.
+
+    Returns:
+        The value; in a graph one whose step fails if an element is bad.
+
+    Raises:
+        UsageError: outside of graphs, an element is bad.
+    """
+    good = is_good(value)
+    shown = value if told is None else told(value)
+    if tf.executing_eagerly():
+        if not bool(tf.reduce_all(good)):
+            raise UsageError(f"{text} Got {_listed(tf.boolean_mask(shown, tf.logical_not(good)))}.")
+        return value
+    bad = tf.boolean_mask(shown, tf.logical_not(good))
+    all_good = tf.debugging.Assert(tf.reduce_all(good), [f"{text} Got", bad], summarize=_MOST_SHOWN)
+    with tf.control_dependencies([all_good]):
+        return tf.identity(value)
+
+
+def require_shape(value: Any, expected: Any, text: str) -> Any:
+    """`value`, whose shape must be `expected`: a tensor of sizes, known when the step runs."""
+    shape = _written(tf.shape(value))
+    expected = _written(expected)
+    same = tf.debugging.Assert(tf.equal(shape, expected), [f"{text} Expected shape", expected, "got", shape])
+    with tf.control_dependencies([same]):
+        return tf.identity(value)
+
+
+def _written(sizes: Any) -> Any:
+    """Sizes as text: shapes of different ranks can be compared so, and read."""
+    return tf.strings.join(["(", tf.strings.reduce_join(tf.strings.as_string(sizes), separator=", "), ")"])
+
+
+def _listed(values: Any) -> str:
+    found = [one.decode() if isinstance(one, bytes) else one for one in values.numpy().tolist()]
+    return f"{found[:_MOST_SHOWN]}{' and more' if len(found) > _MOST_SHOWN else ''}"

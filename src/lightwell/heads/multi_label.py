@@ -1,0 +1,226 @@
+"""`MultiLabelHead`: any number of classes per example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.errors import UsageError, WrongType
+from lightwell.heads import labels as label_forms
+from lightwell.heads.base import Head, described
+from lightwell.heads.classes import all_class_names, classification_output, predicted
+from lightwell.heads.labels import Vocabulary, checked_vocabulary
+from lightwell.heads.losses import (
+    SUM_OVER_BATCH_SIZE,
+    LossFn,
+    checked_loss_fn,
+    checked_reduction,
+    losses_from,
+    reduced,
+    regularized,
+    total_penalty,
+)
+from lightwell.heads.metrics import AUC, Mean
+from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.thresholds import checked_thresholds, threshold_metrics, update_threshold_metrics
+from lightwell.keys import (
+    CLASSIFY_SERVING_KEY,
+    DEFAULT_SERVING_SIGNATURE,
+    PREDICT_SERVING_KEY,
+    MetricKeys,
+    PredictionKeys,
+)
+from lightwell.outputs import ExportOutput, PredictOutput
+
+
+class MultiLabelHead(Head):
+    """For examples that are of several classes, or of none; the loss is the mean sigmoid cross entropy of the classes.
+
+    Logits are `[D0, D1, ... DN, n_classes]`, usually `[batch_size, n_classes]`. Labels are zeros and ones of the same
+    shape; or a `SparseTensor` or `RaggedTensor` that holds the classes of each example, as integers or, with a
+    `label_vocabulary`, as strings. Weights are `[D0, D1, ... DN, 1]`, or without the last dimension.
+
+    Args:
+        n_classes: how many classes there are, more than 1.
+        weight_column: the name of a feature, or a `tf.feature_column.numeric_column`, that holds a weight for each
+            example.
+        thresholds: probabilities in (0, 1) at which accuracy, precision and recall are metrics, too.
+        label_vocabulary: the classes by name.
+        loss_reduction: how the losses of a batch become one: `sum_over_batch_size` or `sum`, of `tf.losses.Reduction`;
+            or one of `tf.compat.v1.losses.Reduction`.
+        loss_fn: in place of the cross entropy: takes `labels` (zeros and ones) and `logits`, and `features` and
+            `loss_reduction` if it has such arguments; gives a loss for each example, `[D0, D1, ... DN, 1]`.
+        classes_for_class_based_metrics: classes, by number or by name, that have metrics of their own.
+        name: a suffix of metrics and summaries, and the scope of ops.
+    """
+
+    def __init__(
+        self,
+        n_classes: int,
+        weight_column: Any = None,
+        thresholds: Iterable[float] | None = None,
+        label_vocabulary: Sequence[str] | None = None,
+        loss_reduction: str = SUM_OVER_BATCH_SIZE,
+        loss_fn: LossFn | None = None,
+        classes_for_class_based_metrics: Sequence[int | str] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._name = name
+        where = described(self)
+        self._n_classes = _checked_n_classes(n_classes, where)
+        self._weight_column = weight_column
+        self._thresholds = checked_thresholds(thresholds, where)
+        self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes)
+        self._loss_reduction = checked_reduction(loss_reduction, where)
+        self._loss_fn = checked_loss_fn(loss_fn, where)
+        self._own_metrics_of = _checked_classes(
+            classes_for_class_based_metrics, self._n_classes, self._vocabulary, where
+        )
+
+    @property
+    def name(self) -> str | None:
+        """The head's name."""
+        return self._name
+
+    @property
+    def logits_dimension(self) -> int:
+        """How many classes there are."""
+        return self._n_classes
+
+    @property
+    def loss_reduction(self) -> str:
+        """How the losses of a batch become one."""
+        return self._loss_reduction
+
+    def loss(
+        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
+    ) -> Any:
+        """The loss of a batch; see `Head.loss`."""
+        with tf.name_scope("losses"):
+            logits = checked_logits(logits, self._n_classes, described(self))
+            losses, weights = self._unweighted_loss_and_weights(
+                logits, self._processed_labels(logits, labels), features
+            )
+            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
+
+    def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
+        """Logits, probabilities, and the names of all classes; see `Head.predictions`."""
+        with tf.name_scope("predictions"):
+            logits = checked_logits(logits, self._n_classes, described(self))
+            makers = {
+                PredictionKeys.LOGITS: lambda: logits,
+                PredictionKeys.PROBABILITIES: lambda: tf.sigmoid(logits, name="probabilities"),
+                PredictionKeys.CLASSES: lambda: all_class_names(logits, self._n_classes, self._vocabulary),
+            }
+            return predicted(makers, keys, described(self))
+
+    def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
+        """New metrics; see `Head.metrics`."""
+        key = self._summary_key
+        with tf.name_scope("metrics"):
+            metrics: dict[str, Any] = {
+                key(MetricKeys.LOSS_MEAN): Mean(MetricKeys.LOSS_MEAN),
+                key(MetricKeys.AUC): AUC(MetricKeys.AUC),
+                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
+            }
+            if regularization_losses is not None:
+                metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
+            metrics |= threshold_metrics(self._thresholds, key)
+            for class_id in self._own_metrics_of:
+                mean, auc, precision_recall = self._class_keys(class_id)
+                metrics |= {mean: Mean(mean), auc: AUC(auc), precision_recall: AUC(precision_recall, curve="PR")}
+            return metrics
+
+    def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`
+        self,
+        eval_metrics: dict[str, Any],
+        features: Any,
+        logits: Any,
+        labels: Any,
+        regularization_losses: Any = None,
+    ) -> dict[str, Any]:
+        """Adds a batch to the metrics; see `Head.update_metrics`."""
+        key = self._summary_key
+        logits = checked_logits(logits, self._n_classes, described(self))
+        labels = self._processed_labels(logits, labels)
+        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
+        (probabilities,) = self.predictions(logits, [PredictionKeys.PROBABILITIES]).values()
+        eval_metrics[key(MetricKeys.LOSS_MEAN)].update_state(losses, sample_weight=weights)
+        for curve in (MetricKeys.AUC, MetricKeys.AUC_PR):
+            eval_metrics[key(curve)].update_state(labels, probabilities, sample_weight=weights)
+        if regularization_losses is not None:
+            penalty = total_penalty(regularization_losses)
+            eval_metrics[key(MetricKeys.LOSS_REGULARIZATION)].update_state(penalty)
+        update_threshold_metrics(eval_metrics, self._thresholds, key, labels, probabilities, weights)
+        for class_id in self._own_metrics_of:
+            mean, *curves = self._class_keys(class_id)
+            label, probability = (each[..., class_id : class_id + 1] for each in (labels, probabilities))
+            eval_metrics[mean].update_state(probability, sample_weight=weights)
+            for curve in curves:
+                eval_metrics[curve].update_state(label, probability, sample_weight=weights)
+        return eval_metrics
+
+    def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
+        """Scores of the classes, and all predictions."""
+        scores = predictions[PredictionKeys.PROBABILITIES]
+        classes = classification_output(scores, self._n_classes, self._vocabulary)
+        return {
+            DEFAULT_SERVING_SIGNATURE: classes,
+            CLASSIFY_SERVING_KEY: classes,
+            PREDICT_SERVING_KEY: PredictOutput(predictions),
+        }
+
+    def _processed_labels(self, logits: Any, labels: Any) -> Any:
+        return label_forms.multi_hot(labels, logits, self._n_classes, self._vocabulary, described(self))
+
+    def _unweighted_loss_and_weights(self, logits: Any, processed_labels: Any, features: Any) -> tuple[Any, Any]:
+        where = described(self)
+        if self._loss_fn is None:
+            labels = tf.cast(processed_labels, tf.float32)
+            per_class = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+            losses = tf.reduce_mean(per_class, axis=-1, keepdims=True)
+        else:
+            losses = losses_from(self._loss_fn, processed_labels, logits, features, self._loss_reduction, 1, where)
+        return losses, weights_of(features, self._weight_column, logits, where)
+
+    def _class_keys(self, class_id: int) -> list[str]:
+        """The names of the metrics of one class: its mean probability and two areas."""
+        if self._vocabulary is None:
+            keys = MetricKeys.PROBABILITY_MEAN_AT_CLASS, MetricKeys.AUC_AT_CLASS, MetricKeys.AUC_PR_AT_CLASS
+            return [self._summary_key(key % class_id) for key in keys]
+        by_name = MetricKeys.PROBABILITY_MEAN_AT_NAME, MetricKeys.AUC_AT_NAME, MetricKeys.AUC_PR_AT_NAME
+        return [self._summary_key(key % self._vocabulary.words[class_id]) for key in by_name]
+
+
+def _checked_n_classes(n_classes: Any, where: str) -> int:
+    if n_classes is not None and (isinstance(n_classes, str) or not hasattr(n_classes, "__index__")):
+        raise WrongType(f"{where}: n_classes must be a whole number, got {n_classes!r}.")
+    if n_classes is None or n_classes < 2:
+        raise UsageError(
+            f"{where}: n_classes must be > 1 for multi-label classification. Given: {n_classes}. For one yes or no "
+            "there is BinaryClassHead."
+        )
+    return int(n_classes)
+
+
+def _checked_classes(classes: Any, n_classes: int, vocabulary: Vocabulary | None, where: str) -> tuple[int, ...]:
+    if not classes:
+        return ()
+    argument = "classes_for_class_based_metrics"
+    if isinstance(classes, str) or not hasattr(classes, "__iter__"):
+        raise WrongType(f"{where}: {argument} must be a list of classes, got {classes!r}: not iterable as one.")
+    found = []
+    for given in classes:
+        if isinstance(given, str):
+            if vocabulary is None:
+                raise UsageError(f"{where}: label_vocabulary must be provided when {argument} are strings.")
+            if given not in vocabulary.words:
+                raise UsageError(f"{where}: {argument}: {given!r} is not in list label_vocabulary {vocabulary.words}.")
+            found.append(vocabulary.words.index(given))
+        elif not 0 <= given < n_classes:
+            raise UsageError(f"{where}: All {argument} must be in range [0, {n_classes - 1}]. Given: {given}")
+        else:
+            found.append(int(given))
+    return tuple(found)
