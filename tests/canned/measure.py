@@ -40,7 +40,7 @@ def next_steps(api: Any, case: Case, model_dir: Path) -> dict[str, Any]:
         "tags": tags,
         "metrics": {name: float(value) for name, value in metrics.items()},
         "predictions": {key: [_plain(row[key]) for row in rows] for key in sorted(rows[0])},
-        "variables": {name: _plain(est.get_variable_value(name)) for name in est.get_variable_names()},
+        "variables": est.get_variable_names(),
         "signatures": _signatures(folder.decode()),
     }
 

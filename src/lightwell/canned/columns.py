@@ -61,8 +61,7 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
 
 
 def _check_source(features: Mapping[str, Any], source: Any, column: Any, where: str) -> None:
-    keys = list(_keys(source))
-    for key in keys:
+    for key in _keys(source):
         if key not in features:
             close = difflib.get_close_matches(key, [str(one) for one in features], n=3, cutoff=0.5)
             near = f" Near to it: {close}." if close else ""
@@ -86,10 +85,10 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
         return
     wanted, got = tf.as_dtype(wanted), tf.as_dtype(got)
     is_words, are_words = wanted == tf.string, got == tf.string
-    if is_words == are_words and (hasattr(source, "shape") or is_words or got.is_integer):
+    if is_words == are_words and (wanted.is_floating or is_words or got.is_integer):
         return
     kind = type(source).__name__
-    if hasattr(source, "shape"):
+    if wanted.is_floating:
         advice = f"Convert it in input_fn: tf.strings.to_number({key!r}), or use a categorical column for words."
     else:
         advice = f"Convert it in input_fn, or make the column with dtype=tf.{got.name}."
@@ -100,7 +99,7 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
 
 
 def _keys(source: Any) -> Iterator[str]:
-    for name in ("key", "number", "weight_feature_key"):
+    for name in ("key", "weight_feature_key"):
         found = getattr(source, name, None)
         if isinstance(found, str):
             yield found

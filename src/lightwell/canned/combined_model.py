@@ -8,7 +8,6 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell._names import Face
-from lightwell.canned.dnn import V1_RATE
 from lightwell.canned.dnn_logits import SCOPE as DNN_SCOPE
 from lightwell.canned.dnn_logits import DNNLogits
 from lightwell.canned.linear import linear_rate
@@ -23,6 +22,7 @@ from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
 _HIGHEST_LINEAR_RATE = 0.005
+_V1_DNN_RATE = 0.001
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CombinedModel:
         trainable, ops, counter = _v1.trainable_variables(), [], None
         of_linear = [one for one in trainable if one.op.name.startswith(f"{LINEAR_SCOPE}/")]
         if self.dnn is not None:
-            rate = V1_RATE if self.face == "v1" else None
+            rate = _V1_DNN_RATE if self.face == "v1" else None
             optimizer = optimizer_for(self.face, self.dnn_optimizer, self.where, rate=rate, argument="dnn_optimizer")
             known = {id(one) for one in of_linear}
             ops.append(minimize(optimizer, loss, [one for one in trainable if id(one) not in known]))

@@ -22,7 +22,7 @@ from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
-V1_RATE = 0.05
+_V1_RATE = 0.05
 
 
 class DNNClassifier(Estimator):
@@ -172,7 +172,7 @@ class DNNModel:
         face, where = self.logits.face, self.logits.where
 
         def train_op_fn(loss: Any) -> Any:
-            rate = V1_RATE if face == "v1" else None
+            rate = _V1_RATE if face == "v1" else None
             return minimize(optimizer_for(face, self.optimizer, where, rate=rate), loss)
 
         with _v1.variable_scope(SCOPE, partitioner=default_partitioner(face, config)):
