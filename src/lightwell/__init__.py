@@ -47,6 +47,7 @@ _OWN_NAMES = {
     "estimator": "lightwell.estimator",
     "export": "lightwell.export",
     "feature_columns": "lightwell.feature_columns",
+    "forward_features": "lightwell.canned.forward_features:forward_features",
     "from_saved_model": "lightwell.reopened.core:from_saved_model",
     "histogram": "lightwell.sight.reductions:histogram",
     "install": "lightwell.compat.install:install",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lightwell._lazy import lazy_names, resolve
@@ -35,18 +35,19 @@ class Row:
         target: where it lives, as `_lazy.resolve` reads it.
         faces: which faces offer it.
         v1_defaults: constructor defaults that differ on the v1 face.
+        v1_arguments: named arguments that stand among the positional ones there: name -> the one before it.
+        v1_class: whether the class acts by its face: that of the v1 face is told so by its `_face`.
         absent: set while the name does not exist here: a sentence that says what to use. `target` may already say where
             it will live; a test fails as soon as it does, and then `absent` has to go.
-        stand_in: whether an absent class can still be imported, derived from and named in annotations, because packages
-            do that while they are imported. Using it raises the sentence.
     """
 
     name: str
     target: str = ""
     faces: tuple[Face, ...] = ("v1", "v2")
     v1_defaults: Mapping[str, object] = field(default_factory=dict)
+    v1_arguments: Mapping[str, str] = field(default_factory=dict)
+    v1_class: bool = False
     absent: str = ""
-    stand_in: bool = False
 
 
 def _in(module: str, *names: str) -> tuple[Row, ...]:
@@ -56,14 +57,6 @@ def _in(module: str, *names: str) -> tuple[Row, ...]:
 
 def _absent(hint: str, *names: str, faces: tuple[Face, ...] = ("v1", "v2")) -> tuple[Row, ...]:
     return tuple(Row(name, absent=hint, faces=faces) for name in names)
-
-
-def _planned(hint: str, module: str, *names: str) -> tuple[Row, ...]:
-    return tuple(replace(row, absent=hint) for row in _in(module, *names))
-
-
-def _stand_ins(*rows: Row) -> tuple[Row, ...]:
-    return tuple(replace(row, stand_in=row.name[0].isupper()) for row in rows)
 
 
 # TensorFlow still ships these; they are its own objects, so that `isinstance` holds on both sides.
@@ -90,7 +83,7 @@ _TENSORFLOWS_HOOKS = _in(
 )
 
 _WRITE_MODEL_FN = (
-    "Canned models are not written yet: use Estimator with a model_fn of your own "
+    "It is not written yet: use Estimator with a model_fn of your own "
     "(lightwell.layers and tf.feature_column build the same network)."
 )
 _NO_TPU_EMBEDDING = (
@@ -108,13 +101,21 @@ _HEADS = (
     "PoissonRegressionHead",
     "RegressionHead",
 )
+# Arguments that only the v1 face has: the name, and the argument after which it stands there.
+_PARTITIONERS: Mapping[str, Mapping[str, str]] = {
+    "DNN": {"input_layer_partitioner": "dropout"},
+    "DNNLinearCombinedClassifier": {"input_layer_partitioner": "label_vocabulary"},
+    "DNNLinearCombinedEstimator": {"input_layer_partitioner": "dnn_dropout"},
+    "DNNLinearCombinedRegressor": {"input_layer_partitioner": "weight_column"},
+    "Linear": {"partitioner": "config"},
+}
 _CANNED = tuple(
     Row(
         f"{model}{task}",
         f"lightwell.canned:{model}{task}",
         v1_defaults={} if task == "Estimator" else _V1_LOSS_REDUCTION,
-        absent=_WRITE_MODEL_FN,
-        stand_in=True,
+        v1_arguments=_PARTITIONERS.get(f"{model}{task}", _PARTITIONERS.get(model, {})),
+        v1_class=True,
     )
     for model in ("Baseline", "DNN", "DNNLinearCombined", "Linear")
     for task in ("Classifier", "Estimator", "Regressor")
@@ -137,7 +138,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             "BoostedTreesEstimator",
             "BoostedTreesRegressor",
         ),
-        *_absent("Return the metric in eval_metric_ops of model_fn's EstimatorSpec.", "add_metrics"),
+        *_in("lightwell.canned.add_metrics", "add_metrics"),
         *_in("lightwell.heads", *_HEADS),
         *_CANNED,
         *_in("lightwell.feature_columns.parse_specs", "classifier_parse_example_spec", "regressor_parse_example_spec"),
@@ -154,10 +155,14 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         ),
         *_in("lightwell.estimator.in_memory", "InMemoryEvaluatorHook"),
         *_in("lightwell.export.receiver_fns", "build_raw_supervised_input_receiver_fn"),
-        *_absent("Call the logit_fn directly.", "call_logit_fn"),
+        *_in("lightwell.canned.logit_fns", "call_logit_fn"),
+        *(
+            Row(name, f"lightwell.canned.logit_fns:{name}", faces=("v1",))
+            for name in ("dnn_logit_fn_builder", "linear_logit_fn_builder")
+        ),
         *_absent(_WRITE_MODEL_FN, "LinearSDCA"),
         *_absent(_WRITE_MODEL_FN, "RNNClassifier", "RNNEstimator", faces=("v2",)),
-        *_absent(_WRITE_MODEL_FN, "KMeans", "dnn_logit_fn_builder", "linear_logit_fn_builder", faces=("v1",)),
+        *_absent(_WRITE_MODEL_FN, "KMeans", faces=("v1",)),
     ),
     "export": (
         *_in(
@@ -199,17 +204,14 @@ def public_page(
         namespace: `""` for the face itself, else `"export"`, `"experimental"`, ...
     """
     targets: dict[str, str | Callable[[], Any]] = {}
-    stand_ins: dict[str, str | Callable[[], Any]] = {}
     absent: dict[str, str] = {}
     for row in ROWS[namespace]:
-        if row.absent and row.stand_in and face in row.faces:
-            stand_ins[row.name] = functools.partial(_stand_in, row, namespace)
-        elif row.absent:
+        if row.absent:
             absent[row.name] = row.absent
         elif face not in row.faces:
             absent[row.name] = f"It belongs to the other face: {_spelling(row.faces[0], namespace)}.{row.name}."
-        elif face == "v1" and row.v1_defaults:
-            targets[row.name] = functools.partial(_with_defaults, row, module_name)
+        elif face == "v1" and (row.v1_defaults or row.v1_class):
+            targets[row.name] = functools.partial(_as_in_v1, row, module_name)
         else:
             targets[row.name] = row.target
     for child in _children(namespace):
@@ -220,14 +222,7 @@ def public_page(
             absent[child] = ROWS[full][0].absent
         else:
             absent[child] = f"It belongs to the other face: {_spelling('v1', full)}."
-    return lazy_names(module_name, targets, absent=absent, unlisted=stand_ins, label=_as_written(namespace))
-
-
-def _stand_in(row: Row, namespace: str) -> type:
-    """The class that stands for an absent one, the same on both faces."""
-    make = resolve("lightwell.compat.stand_in:stand_in")
-    made: type = make(f"{_as_written(namespace)}.{row.name}", row.absent)
-    return made
+    return lazy_names(module_name, targets, absent=absent, label=_as_written(namespace))
 
 
 def _as_written(namespace: str) -> str:
@@ -252,25 +247,23 @@ def _children(namespace: str) -> list[str]:
     ]
 
 
-def _with_defaults(row: Row, module_name: str) -> type:
-    """The class of a row as the v1 face shows it: the same class, other defaults in its constructor."""
+def _as_in_v1(row: Row, module_name: str) -> type:
+    """The class of a row as the v1 face shows it: the same class, with other defaults and places of arguments."""
     original: type[Any] = resolve(row.target)
     signature = inspect.signature(original)
-    changed = signature.replace(
-        parameters=[
-            parameter.replace(default=row.v1_defaults.get(parameter.name, parameter.default))
-            for parameter in signature.parameters.values()
+    parameters = {name: one for name, one in signature.parameters.items() if name not in row.v1_arguments}
+    ordered: list[inspect.Parameter] = []
+    for name, parameter in parameters.items():
+        ordered.append(parameter.replace(default=row.v1_defaults.get(name, parameter.default)))
+        ordered += [
+            signature.parameters[added].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            for added, before in row.v1_arguments.items()
+            if before == name
         ]
-    )
+    changed = signature.replace(parameters=ordered)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        given = changed.bind(*args, **kwargs).arguments
-        original.__init__(
-            self, *args, **{key: value for key, value in row.v1_defaults.items() if key not in given}, **kwargs
-        )
+        original.__init__(self, **{**row.v1_defaults, **changed.bind(*args, **kwargs).arguments})
 
-    return type(
-        row.name,
-        (original,),
-        {"__init__": __init__, "__doc__": original.__doc__, "__module__": module_name, "__signature__": changed},
-    )
+    members = {"__init__": __init__, "__doc__": original.__doc__, "__module__": module_name, "__signature__": changed}
+    return type(row.name, (original,), {**members, **({"_face": "v1"} if row.v1_class else {})})

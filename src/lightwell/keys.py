@@ -37,6 +37,8 @@ OWN_SCOPE = "lightwell/"
 FUSED_SCOPE = f"{OWN_SCOPE}fused/"
 # Variables of a Keras optimizer that serve no single variable of the model.
 OPTIMIZER_SCOPE = "optimizer/"
+# State of the optimizers of canned models.
+TRAINING_SCOPE = "training/"
 
 # Graph collections: learning rates in use, and the read of the step counter that TensorFlow's hooks look for.
 LEARNING_RATES = f"{OWN_SCOPE}learning_rate"

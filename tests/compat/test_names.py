@@ -92,7 +92,7 @@ class Model:
 
 def test_a_v1_default_is_the_same_class_with_another_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_names, "resolve", lambda target: Model)
-    face = _names._with_defaults(Row("Model", "x:Model", v1_defaults={"loss_reduction": "sum"}), "v1.page")
+    face = _names._as_in_v1(Row("Model", "x:Model", v1_defaults={"loss_reduction": "sum"}), "v1.page")
     assert face(3).got == (3, "sum", "m")
     assert face(3, "mean").got == (3, "mean", "m")
     assert face(units=3, loss_reduction="none", name="n").got == (3, "none", "n")

@@ -45,8 +45,8 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ("contrib.layers.python.layers.layers.flatten", "Or use tf.compat.v1.layers.flatten"),
         ("contrib.layers.real_valued_column", "Use tf.feature_column"),
         (
-            "contrib.estimator.add_metrics",
-            "2.0, and tf.estimator.add_metrics does not",
+            "contrib.factorization.KMeansClustering",
+            "2.0, and tf.estimator.experimental.KMeans does not",
         ),
         ("contrib.solvers", "Nothing under tf.contrib.solvers has a successor"),
     ],

@@ -233,4 +233,4 @@ def _public(face: str, public_name: str) -> tuple[str, str]:
     namespace, _, name = public_name.rpartition(".")
     row = next(row for row in ROWS[namespace] if row.name == name)
     page: Face = "v1" if face == "v1" else "v2"
-    return f"{ROOTS[page]}{'.' if namespace else ''}{namespace}:{name}", "" if row.stand_in else row.absent
+    return f"{ROOTS[page]}{'.' if namespace else ''}{namespace}:{name}", row.absent

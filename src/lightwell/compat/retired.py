@@ -43,6 +43,8 @@ _STOPPING = (
     "stop_if_no_decrease_hook",
     "stop_if_no_increase_hook",
 )
+_LOGIT_FNS = ("call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder")
+_WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
 _FORESTS = "!Install a decision forest library (ydf, xgboost, lightgbm)."
 _SMALLER_MODELS = "!Install the package tensorflow_model_optimization."
 _TPU = ("InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")
@@ -107,7 +109,8 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
     "distribute": {"": "!Use tf.distribute; without num_gpus, a strategy takes all visible GPUs."},
     "distributions": {"": _PROBABILITY},
     "eager": {"": "!Use tf.GradientTape, tf.Variable and tf.compat.v1.enable_eager_execution."},
-    "estimator": {name: f"{_V1}.experimental:{name}" for name in _STOPPING}
+    "estimator": {name: f"{_V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS}
+    | {name: f"{_V1}:{name}" for name in _WITH_HEADS}
     | {
         "add_metrics": f"{_V1}:add_metrics",
         "clip_gradients_by_norm": "!In model_fn, call tf.clip_by_global_norm before apply_gradients.",
@@ -115,7 +118,7 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
         "build_raw_supervised_input_receiver_fn": f"{_V1}.experimental:build_raw_supervised_input_receiver_fn",
         "export_all_saved_models": "!Call estimator.experimental_export_all_saved_models.",
         "export_saved_model_for_mode": "!Call estimator.export_saved_model(..., experimental_mode=mode).",
-        "forward_features": '!Ask for them: estimator.predict(input_fn, taps=["features/<key>"]).',
+        "forward_features": "lightwell.canned.forward_features:forward_features",
     },
     "factorization": {"KMeansClustering": f"{_V1}.experimental:KMeans"},
     "feature_column": {"": "!Use tf.feature_column, which has the sequence columns."},

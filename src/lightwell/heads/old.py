@@ -109,7 +109,7 @@ class AdaptedHead(OldHead):
             return head.create_estimator_spec(
                 features, mode, logits, labels, regularization_losses=regularization_losses
             )
-        with tf.name_scope(head.name or "head"):
+        with tf.name_scope(head.name or "head") as scope:
             predictions = head.predictions(logits)
             made = self.create_loss(features, mode, logits, labels)
             loss = regularized(made.training_loss, regularization_losses)
@@ -123,6 +123,7 @@ class AdaptedHead(OldHead):
             trainable_variables=_v1.trainable_variables() if optimizer is not None else None,
             train_op_fn=train_op_fn,
             update_ops=_v1.get_collection(_v1.GraphKeys.UPDATE_OPS),
+            scope=scope,
         )
         write_summaries(loss, regularization_losses, head._summary_key, **shown)
         return EstimatorSpec(mode, predictions, loss, train_op)

@@ -24,6 +24,7 @@ def train_op_of(
     trainable_variables: Sequence[Any] | None = None,
     train_op_fn: Callable[[Any], Any] | None = None,
     update_ops: Sequence[Any] | None = None,
+    scope: str = "training",
 ) -> Any:
     """The op that makes a training step, by an optimizer or by a function of the user's.
 
@@ -34,6 +35,7 @@ def train_op_of(
         trainable_variables: what to train. An optimizer of Keras needs it; one of v1 trains all if None.
         train_op_fn: takes the loss, gives the op; whether it counts the step is its own business.
         update_ops: ops that run with each training step.
+        scope: the name scope of its ops, after which optimizers name some of their variables.
 
     Raises:
         UsageError: not exactly one of `optimizer` and `train_op_fn`, or something is missing.
@@ -46,7 +48,7 @@ def train_op_of(
             "create_estimator_spec, or train_op_fn: a function that takes the loss and gives the op."
         )
     updates = _checked_ops(update_ops, where)
-    with tf.name_scope("training"):
+    with tf.name_scope(scope):
         if train_op_fn is not None:
             train_op = train_op_fn(loss)
             if train_op is None:

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.program import Program
-from lightwell.keys import LEARNING_RATES
+from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE, TRAINING_SCOPE
 
 _RATE_NAMES = ("lr", "alpha")
 _POWERS = ("beta1_power", "beta2_power")
@@ -23,7 +23,8 @@ def split_variables(graph: tf.Graph) -> tuple[list[Any], list[Any]]:
     """The saved variables of a graph as (weights, slots); the global step is neither.
 
     A slot is not trained, and lives under the name of the variable it serves (`dense/kernel/Adam`), under the scope
-    of a Keras optimizer, or is an input of an update op that is no target of the training (`beta1_power`).
+    of a Keras optimizer or of one of a canned model, or is an input of an update op that is no target of the training
+    (`beta1_power`).
     """
     variables = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
     steps = {id(step) for step in graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)}
@@ -94,7 +95,7 @@ def _serves_another(name: str, names: set[str]) -> bool:
         if owner in names:
             return True
         owner = owner.rpartition("/")[0]
-    return name.startswith("optimizer/")
+    return name.startswith((OPTIMIZER_SCOPE, TRAINING_SCOPE))
 
 
 def _powers(graph: tf.Graph) -> set[str]:

@@ -1,0 +1,101 @@
+"""The logits of a deep model: columns side by side, hidden layers, and a last layer without activation.
+
+Owns `DNNLogits`, which builds them, below the scope `dnn` of its caller's making. Each layer has a path:
+`layers/dnn/hiddenlayer_0`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell import layers
+from lightwell._names import Face
+from lightwell.canned.columns import check_features
+from lightwell.canned.dense_columns import dense_columns
+from lightwell.canned.summaries import show_layer, shown_scope
+from lightwell.errors import UsageError
+from lightwell.keys import ModeKeys
+
+_v1 = tf.compat.v1
+SCOPE = "dnn"
+_MOMENTUM = 0.999
+
+
+@dataclass(frozen=True)
+class DNNLogits:
+    """How the logits of a deep model come about.
+
+    Attributes:
+        where: the model, for errors.
+        hidden_units: the sizes of the hidden layers.
+        feature_columns: dense columns.
+        activation_fn: what comes after each hidden layer.
+        dropout: the share of values that is dropped while training.
+        batch_norm: whether to normalise after each hidden layer.
+        input_layer_partitioner: splits the weights of the columns.
+        face: whose summaries are written.
+    """
+
+    where: str
+    hidden_units: tuple[int, ...]
+    feature_columns: tuple[Any, ...]
+    activation_fn: Callable[..., Any] | None
+    dropout: float | None
+    batch_norm: bool
+    input_layer_partitioner: Any = None
+    face: Face = "v2"
+
+    def __call__(self, features: Any, mode: str, units: int) -> Any:
+        """The logits, `[batch, units]`."""
+        check_features(features, self.feature_columns, self.where)
+        training, scope = mode == ModeKeys.TRAIN, shown_scope(self.face)
+        with _v1.variable_scope("input_from_feature_columns", partitioner=self.input_layer_partitioner):
+            net = dense_columns(features, self.feature_columns, self.face, self.where)
+        for number, size in enumerate(self.hidden_units):
+            name = f"hiddenlayer_{number}"
+            net = layers.Dense(size, self.activation_fn, kernel_initializer=_glorot(), name=name)(net)
+            with _inside(name):
+                if self.dropout is not None and training:
+                    net = layers.Dropout(rate=self.dropout, name="dropout")(net, training=True)
+                if self.batch_norm:
+                    normalize = layers.BatchNormalization(momentum=_MOMENTUM, name=f"batchnorm_{number}")
+                    net = normalize(net, training=training)
+            show_layer(f"{scope}{name}", net)
+        logits = layers.Dense(units, None, kernel_initializer=_glorot(), name="logits")(net)
+        show_layer(f"{scope}logits", logits)
+        return logits
+
+
+def checked_units(hidden_units: Any, where: str, argument: str = "hidden_units") -> tuple[int, ...]:
+    """The sizes of the hidden layers.
+
+    Raises:
+        UsageError: there are none, or one is no positive number.
+    """
+    if isinstance(hidden_units, str) or not isinstance(hidden_units, Sequence) or not hidden_units:
+        raise UsageError(
+            f"{where}: {argument} must be given: a list with the number of units of each hidden layer, such as "
+            f"[64, 32]; got {hidden_units!r}. For a model without hidden layers, use its linear sibling."
+        )
+    for units in hidden_units:
+        if isinstance(units, bool) or not hasattr(units, "__index__") or int(units) < 1:
+            raise UsageError(
+                f"{where}: {argument} must hold positive whole numbers, got {units!r} in {hidden_units!r}."
+            )
+    return tuple(int(units) for units in hidden_units)
+
+
+def _glorot() -> Any:
+    return _v1.glorot_uniform_initializer()
+
+
+@contextlib.contextmanager
+def _inside(name: str) -> Any:
+    """The variable scope of a layer that was made, once more."""
+    with _v1.variable_scope(name, auxiliary_name_scope=False) as scope, tf.name_scope(scope.original_name_scope):
+        yield

@@ -1,0 +1,56 @@
+"""The logits of a linear model: the columns, each times its weights, and a bias.
+
+Owns `LinearLogits`, which builds them, below the scope `linear` of its caller's making. Each column is a layer with a
+path: `layers/linear/linear_model/age`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lightwell._names import Face
+from lightwell.canned.columns import check_features
+from lightwell.canned.summaries import show_linear
+from lightwell.errors import UsageError
+from lightwell.feature_columns import linear_model
+
+SCOPE = "linear"
+COMBINERS = ("mean", "sqrtn", "sum")
+
+
+@dataclass(frozen=True)
+class LinearLogits:
+    """How the logits of a linear model come about.
+
+    Attributes:
+        where: the model, for errors.
+        feature_columns: columns, dense or categorical.
+        sparse_combiner: what several values of a categorical column give: "sum", "mean" or "sqrtn".
+        face: whose summaries are written.
+    """
+
+    where: str
+    feature_columns: tuple[Any, ...]
+    sparse_combiner: str = "sum"
+    face: Face = "v2"
+
+    def __call__(self, features: Any, units: int) -> Any:
+        """The logits, `[batch, units]`."""
+        check_features(features, self.feature_columns, self.where)
+        variables: dict[Any, Any] = {}
+        logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=variables)
+        bias = variables.pop("bias")
+        show_linear(bias, [one for found in variables.values() for one in found], self.face)
+        return logits
+
+
+def checked_combiner(combiner: Any, where: str, argument: str = "sparse_combiner") -> str:
+    """How several values of a column become one.
+
+    Raises:
+        UsageError: there is no such way.
+    """
+    if combiner not in COMBINERS:
+        raise UsageError(f"{where}: {argument} must be one of {list(COMBINERS)}, got {combiner!r}.")
+    return str(combiner)

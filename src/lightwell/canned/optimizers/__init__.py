@@ -1,0 +1,1 @@
+"""Optimizers of canned models: by name, by object, by function."""

@@ -1,0 +1,130 @@
+"""What the optimizers of canned models share: the names of their state, and the count that a schedule follows.
+
+Owns `Rule`, an optimizer of `tf.compat.v1.train` whose state stands where `tf.estimator` kept it: slots and settings
+below `training/<name>/`. The settings are saved for whoever reads the checkpoint; what counts is what the program says,
+so that a new learning rate takes effect on resuming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.callables import arguments_of
+from lightwell.keys import TRAINING_SCOPE
+
+_v1 = tf.compat.v1
+_Optimizer: Any = _v1.train.Optimizer
+
+
+class Rule(_Optimizer):
+    """Base of the rules.
+
+    Args:
+        name: `Adam`, the scope of the state.
+        learning_rate: a number, a tensor, a function without arguments, or a schedule: a function of the step.
+        settings: the other numbers, by the name under which they are saved.
+        decay: by how much the rate falls: after t steps it is `learning_rate / (1 + decay * t)`.
+    """
+
+    slot_names: Sequence[str] = ()
+
+    def __init__(self, name: str, learning_rate: Any, settings: Mapping[str, float], decay: float = 0.0) -> None:
+        super().__init__(use_locking=False, name=name)
+        self._given_rate, self._decay = learning_rate, decay
+        self._settings = dict(settings)
+        self._state: dict[tuple[str, str], Any] = {}
+        self._counter: Any = None
+        self._rate: Any = None
+
+    def own_counter(self) -> Any:
+        """A count of its own, for the second optimizer of a step: the global step counts the first one's."""
+        return self._saved("iter", 0, tf.int64)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        """The op that applies (gradient, variable) pairs and counts in `global_step`."""
+        self._counter = global_step
+        return super().apply_gradients(grads_and_vars, global_step, name)
+
+    def start_of(self, slot: str) -> float:
+        """The value that a slot starts with."""
+        return 0.0
+
+    def dense(self, variable: Any, gradient: Any) -> Any:
+        """The op that updates a variable."""
+        raise NotImplementedError
+
+    def sparse(self, variable: Any, gradient: Any, indices: Any) -> Any:
+        """The op that updates rows of a variable; `indices` has none twice."""
+        raise NotImplementedError
+
+    def slot(self, variable: Any, slot: str) -> Any:
+        """The state that serves a variable."""
+        return self._state[variable.op.name, slot]
+
+    def setting(self, name: str, like: Any) -> Any:
+        """A setting as a tensor of a variable's type."""
+        return tf.constant(self._settings[name], like.dtype.base_dtype)
+
+    def rate(self, like: Any) -> Any:
+        """The learning rate of this step, in a variable's type."""
+        return tf.cast(self._rate, like.dtype.base_dtype)
+
+    def steps_taken(self, like: Any) -> Any:
+        """How many steps were taken before this one, in a variable's type."""
+        if self._counter is None:
+            return tf.zeros([], like.dtype.base_dtype)
+        return tf.cast(self._counter.read_value(), like.dtype.base_dtype)
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for variable in var_list:
+            for slot in self.slot_names:
+                with tf.name_scope(f"{TRAINING_SCOPE}{self.get_name()}/{variable.op.name}/"):
+                    start = tf.fill(variable.shape, tf.constant(self.start_of(slot), variable.dtype.base_dtype))
+                    self._state[variable.op.name, slot] = _variable(slot, start)
+        rate = self._given_rate
+        if isinstance(rate, int | float):
+            self._saved("learning_rate", rate)
+        for name, value in {"decay": self._decay, **self._settings}.items():
+            self._saved(name, value)
+
+    def _prepare(self) -> None:
+        rate = self._given_rate
+        if callable(rate):
+            rate = _called(rate, self._counter)
+        rate = tf.convert_to_tensor(rate, tf.float32)
+        if self._decay:
+            step = tf.zeros([]) if self._counter is None else tf.cast(self._counter.read_value(), tf.float32)
+            rate = rate / (1.0 + self._decay * step)
+        self._rate = tf.identity(rate, name="learning_rate")
+
+    def _saved(self, name: str, value: Any, dtype: Any = tf.float32) -> Any:
+        with tf.name_scope(f"{TRAINING_SCOPE}{self.get_name()}/"):
+            return _variable(name, tf.constant(value, dtype))
+
+    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
+        return self.dense(handle, grad)
+
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+        return self.sparse(handle, grad, indices)
+
+
+def faded(average: Any, kept: Any, new: Any, indices: Any) -> Any:
+    """A moving average after `new` came in at some rows: all rows fade, these gain."""
+    less = average.assign(average * kept, read_value=False)
+    with tf.control_dependencies([less]):
+        added = tf.raw_ops.ResourceScatterAdd(resource=average.handle, indices=indices, updates=new * (1 - kept))
+    with tf.control_dependencies([added]):
+        return average.read_value()
+
+
+def _variable(name: str, start: Any) -> Any:
+    return _v1.Variable(start, trainable=False, name=name, use_resource=True)
+
+
+def _called(rate: Callable[..., Any], counter: Any) -> Any:
+    if not arguments_of(rate).required:
+        return rate()
+    return rate(tf.zeros([]) if counter is None else tf.cast(counter.read_value(), tf.float32))
