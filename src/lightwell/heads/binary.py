@@ -69,6 +69,7 @@ class BinaryClassHead(Head):
         name: str | None = None,
     ) -> None:
         self._name = name
+        self._precision_curve = "PR"
         where = described(self)
         self._weight_column = weight_column
         self._thresholds = checked_thresholds(thresholds, where)
@@ -132,7 +133,7 @@ class BinaryClassHead(Head):
                 key(MetricKeys.LABEL_MEAN): Mean(MetricKeys.LABEL_MEAN),
                 key(MetricKeys.ACCURACY_BASELINE): Baseline(MetricKeys.ACCURACY_BASELINE),
                 key(MetricKeys.AUC): AUC(MetricKeys.AUC),
-                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
+                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve=self._precision_curve),
             }
             if regularization_losses is not None:
                 metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)

@@ -13,6 +13,8 @@ import tensorflow as tf
 
 _v1 = tf.compat.v1
 _BUCKETS = 200
+_TINY = 1e-6
+TRAPEZOIDS = "PR by trapezoids"
 
 
 class Metric:
@@ -146,6 +148,8 @@ class Recall(Precision):
 class AUC(Metric):
     """The area under a curve over 200 thresholds: that of rates (`ROC`), or of precision over recall (`PR`).
 
+    In TensorFlow 1 the latter was one of trapezoids, which is too large (`PR by trapezoids`).
+
     It counts true and false labels by bucket of their prediction; a threshold is the lower edge of a bucket, and what
     lies above it is the sum of the buckets from there on.
     """
@@ -168,7 +172,8 @@ class AUC(Metric):
 
     def result(self) -> Any:
         true, false = (tf.cumsum(variable.read_value(), reverse=True) for variable in self.variables)
-        return _area_of_rates(true, false) if self.curve == "ROC" else _area_of_precision(true, false)
+        area = {"ROC": _area_of_rates, "PR": _area_of_precision, TRAPEZOIDS: _area_of_trapezoids}[self.curve]
+        return area(true, false)
 
 
 def _area_of_rates(true: Any, false: Any) -> Any:
@@ -191,6 +196,13 @@ def _area_of_precision(true: Any, false: Any) -> Any:
     ratio = tf.where(is_inner, tf.math.divide_no_nan(above[:-1], tf.maximum(above[1:], 0.0)), tf.ones_like(growth))
     areas = slope * (gained + start * tf.math.log(ratio))
     return tf.reduce_sum(tf.math.divide_no_nan(areas, tf.maximum(true[0], 0.0)))
+
+
+def _area_of_trapezoids(true: Any, false: Any) -> Any:
+    """Trapezoids below precision over recall; where nothing is found, precision is 1."""
+    recall = (true + _TINY) / (true[0] + _TINY)
+    precision = (true + _TINY) / (true + false + _TINY)
+    return tf.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2.0)
 
 
 def _weights(sample_weight: Any, values: Any) -> Any:
