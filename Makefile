@@ -50,7 +50,7 @@ test-tf216:  ## the tests on TensorFlow 2.16, the oldest supported; makes its en
 
 test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its place; makes its environment
 	$(call other,legacy-keras,'tensorflow-cpu==2.21.*' tf_keras)
-	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/interop)
+	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/interop tests/from_keras)
 
 test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) train models, ONNX files are made; makes their environment
 	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests)

@@ -240,7 +240,7 @@ def test_more_metrics_and_forwarded_features(tmp_path: Path) -> None:
     kept = lw.forward_features(est, ["level", "age"])
     rows = list(kept.predict(data("number", 1)))
     np.testing.assert_array_equal([row["level"] for row in rows], FEATURES["level"])
-    folder = kept.export_saved_model(str(tmp_path / "export"), receiver_fn(lw.estimator))
+    folder = lw.forward_features(est, "age").export_saved_model(str(tmp_path / "export"), receiver_fn(lw.estimator))
     assert "age" in tf.saved_model.load(folder.decode()).signatures["predict"].structured_outputs
     with pytest.raises(ValueError, match=r"'years' is not in features: \['age', 'city'"):
         next(lw.forward_features(est, "years").predict(data("number", 1)))

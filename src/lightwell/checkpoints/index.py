@@ -22,6 +22,8 @@ from lightwell.log import logger
 
 _NUMBERED = re.compile(r"-(\d+)$")
 _INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-\d+\.index")
+# How optimizers of TensorFlow 1 name the slots of a piece: `weights/part_0/Ftrl`, and `kernel/t_0/Adagrad` in a layer.
+_OF_A_PIECE = re.compile(r"/(part|t)_\d+/")
 _STATE = CHECKPOINT_STATE
 _MOST_LOOKS = 5
 
@@ -286,12 +288,16 @@ def _subdirectories(directory: str) -> list[str]:
 
 
 def _stored_bytes(reader: Any) -> int:
-    """How many bytes the values of fixed size in a checkpoint take; strings vary and are not counted."""
+    """How many bytes the values of fixed size in a checkpoint take at least.
+
+    Strings vary and are not counted. Nor are the slots of a piece of a variable: such a slot is listed with the shape
+    of the whole, of which only the piece is stored.
+    """
     dtypes = reader.get_variable_to_dtype_map()
     total = 0
     for name, shape in reader.get_variable_to_shape_map().items():
         dtype = dtypes[name]
-        if dtype not in (tf.string, tf.variant, tf.resource):
+        if dtype not in (tf.string, tf.variant, tf.resource) and not _OF_A_PIECE.search(name):
             count = 1
             for dimension in shape:
                 count *= dimension

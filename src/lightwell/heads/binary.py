@@ -59,8 +59,6 @@ class BinaryClassHead(Head):
         name: a suffix of metrics and summaries, and the scope of ops.
     """
 
-    _precision_curve = "PR"
-
     def __init__(
         self,
         weight_column: Any = None,
@@ -71,6 +69,7 @@ class BinaryClassHead(Head):
         name: str | None = None,
     ) -> None:
         self._name = name
+        self._precision_curve = "PR"
         where = described(self)
         self._weight_column = weight_column
         self._thresholds = checked_thresholds(thresholds, where)

@@ -13,6 +13,8 @@ import tensorflow as tf
 
 _v1 = tf.compat.v1
 _BUCKETS = 200
+_TINY = 1e-6
+TRAPEZOIDS = "PR by trapezoids"
 
 
 class Metric:
@@ -146,7 +148,7 @@ class Recall(Precision):
 class AUC(Metric):
     """The area under a curve over 200 thresholds: that of rates (`ROC`), or of precision over recall (`PR`).
 
-    Between two thresholds, precision is interpolated; with `PR, straight` it is a line, as in TensorFlow 1.
+    In TensorFlow 1 the latter was one of trapezoids, which is too large (`PR by trapezoids`).
 
     It counts true and false labels by bucket of their prediction; a threshold is the lower edge of a bucket, and what
     lies above it is the sum of the buckets from there on.
@@ -170,8 +172,8 @@ class AUC(Metric):
 
     def result(self) -> Any:
         true, false = (tf.cumsum(variable.read_value(), reverse=True) for variable in self.variables)
-        areas = {"ROC": _area_of_rates, "PR": _area_of_precision, "PR, straight": _area_below_straight_precision}
-        return areas[self.curve](true, false)
+        area = {"ROC": _area_of_rates, "PR": _area_of_precision, TRAPEZOIDS: _area_of_trapezoids}[self.curve]
+        return area(true, false)
 
 
 def _area_of_rates(true: Any, false: Any) -> Any:
@@ -196,11 +198,10 @@ def _area_of_precision(true: Any, false: Any) -> Any:
     return tf.reduce_sum(tf.math.divide_no_nan(areas, tf.maximum(true[0], 0.0)))
 
 
-def _area_below_straight_precision(true: Any, false: Any) -> Any:
-    """Trapezoids below precision over recall; where nothing is predicted, precision is 1."""
-    little = 1e-6
-    precision = (true + little) / (true + false + little)
-    recall = (true + little) / (true[0] + little)
+def _area_of_trapezoids(true: Any, false: Any) -> Any:
+    """Trapezoids below precision over recall; where nothing is found, precision is 1."""
+    recall = (true + _TINY) / (true[0] + _TINY)
+    precision = (true + _TINY) / (true + false + _TINY)
     return tf.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2.0)
 
 

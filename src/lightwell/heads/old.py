@@ -14,6 +14,7 @@ import tensorflow as tf
 from lightwell.heads.base import described, suffixed
 from lightwell.heads.binary import BinaryClassHead
 from lightwell.heads.losses import LossFn, reduced, regularized
+from lightwell.heads.metrics import TRAPEZOIDS
 from lightwell.heads.multi_class import MultiClassHead
 from lightwell.heads.regression import RegressionHead
 from lightwell.heads.shapes import checked_logits
@@ -129,12 +130,6 @@ class AdaptedHead(OldHead):
         return EstimatorSpec(mode, predictions, loss, train_op)
 
 
-class _BinaryHead(BinaryClassHead):
-    """It drew straight lines between the points of precision over recall."""
-
-    _precision_curve = "PR, straight"
-
-
 def regression_head(
     weight_column: Any = None,
     label_dimension: int = 1,
@@ -168,7 +163,9 @@ def binary_head(
     name: str | None = None,
 ) -> AdaptedHead:
     """A `BinaryClassHead` of TensorFlow 1."""
-    return AdaptedHead(_BinaryHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name))
+    head = BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+    head._precision_curve = TRAPEZOIDS
+    return AdaptedHead(head)
 
 
 def binary_or_multi_class_head(

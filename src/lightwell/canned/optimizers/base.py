@@ -36,6 +36,7 @@ class Rule(_Optimizer):
         self._given_rate, self._decay = learning_rate, decay
         self._settings = dict(settings)
         self._state: dict[tuple[str, str], Any] = {}
+        self._scope = ""
         self._counter: Any = None
         self._rate: Any = None
 
@@ -81,7 +82,7 @@ class Rule(_Optimizer):
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for variable in var_list:
             for slot in self.slot_names:
-                with tf.name_scope(f"{TRAINING_SCOPE}{self.get_name()}/{variable.op.name}/"):
+                with tf.name_scope(f"{self._own_scope()}{variable.op.name}/"):
                     start = tf.fill(variable.shape, tf.constant(self.start_of(slot), variable.dtype.base_dtype))
                     self._state[variable.op.name, slot] = _variable(slot, start)
         rate = self._given_rate
@@ -101,8 +102,20 @@ class Rule(_Optimizer):
         self._rate = tf.identity(rate, name="learning_rate")
 
     def _saved(self, name: str, value: Any, dtype: Any = tf.float32) -> Any:
-        with tf.name_scope(f"{TRAINING_SCOPE}{self.get_name()}/"):
+        with tf.name_scope(self._own_scope()):
             return _variable(name, tf.constant(value, dtype))
+
+    def _own_scope(self) -> str:
+        """`training/Adam/`; `training/Adam_1/` for the second of the same name in a graph."""
+        taken = [one.op.name for one in _v1.global_variables()]
+        number = 0
+        while not self._scope:
+            suffix = f"_{number}" if number else ""
+            scope = f"{TRAINING_SCOPE}{self.get_name()}{suffix}/"
+            if not any(name.startswith(scope) for name in taken):
+                self._scope = scope
+            number += 1
+        return self._scope
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         return self.dense(handle, grad)
