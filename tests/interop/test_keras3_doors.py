@@ -100,4 +100,4 @@ def test_what_is_replaced_behind_public_names_is_asked_for(monkeypatch: pytest.M
     monkeypatch.setattr(Patches, "put", lambda self, owner, name, value: replaced.append(name))
     _patch_keras3(Patches())
     private = {name for name in replaced if name.startswith("_") and not name.startswith("__")}
-    assert private == {doors.DEFERRED_INITIALIZE, doors.DIRECT_ASSIGN}
+    assert private == {doors.DEFERRED_INITIALIZE, doors.DIRECT_ASSIGN, doors.SUM_OVER_REPLICAS}

@@ -119,11 +119,10 @@ class Rounds:
                 turn.held = None
 
     def progress_note(self) -> str:
-        """What is being evaluated, or what the last evaluation of each spec gave."""
+        """What is being evaluated, and what the last evaluation of each spec gave."""
         running = self._running  # asked by the thread that draws
-        if running is not None:
-            return f"eval  {running[0]}: running {time.monotonic() - running[1]:.0f} s"
-        told = [_told(turn.last) for turn in self._turns if turn.last is not None]
+        now = [] if running is None else [f"{running[0]}: running {time.monotonic() - running[1]:.0f} s"]
+        told = [*now, *(_told(turn.last) for turn in self._turns if turn.last is not None)]
         return f"eval  {' | '.join(told)}" if told else ""
 
     def result(self, stopped: str) -> TrainAndEvaluateResult:
