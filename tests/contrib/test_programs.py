@@ -14,12 +14,13 @@ from tests.contrib.playing import play
 from lightwell import tf1
 
 DATA = Path(__file__).parents[1] / "data/oracle-1.15.5"
-GROUPS = ("layer", "optimize_loss", "loss")
+GROUPS = ("layer", "optimize_loss", "loss", "slim")
 RECORDED = {group: json.loads((DATA / f"contrib_{group}.json").read_text())["programs"] for group in GROUPS}
 # Programs in which results come from operations that nobody looks up by name.
 LOOSE_OPS = ("atch_norm", "dropped_out", "encoders", "embeddings", "regularizers", "flattened")
 
 
+@pytest.mark.filterwarnings("ignore:.*layer.apply.*:UserWarning")  # tf_slim calls it
 @pytest.mark.parametrize(("group", "name"), [(group, name) for group in GROUPS for name in RECORDED[group]])
 def test_program(group: str, name: str) -> None:
     program = importlib.import_module(f"tests.contrib.{group}_programs").PROGRAMS[name]

@@ -1,7 +1,7 @@
 """`arg_scope`: default arguments of layer functions, for a `with` block.
 
-Owns the current scope, a mapping from a function's key to its defaults. `tf_slim` has a mechanism of its own; where
-that package is in use, what holds here holds for its functions too (`slim_scopes.py`).
+Owns the current scope, a mapping from a function's key to its defaults. The functions of
+`tf_slim` read it too, once that package was reached through `tf.contrib` (`lightwell.contrib.slim`).
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
         scope = _extended(list_ops_or_scope, kwargs)
     token = _current.set(scope)
     try:
-        with slim_scopes.holding(scope):
-            yield scope
+        yield scope
     finally:
         _current.reset(token)
 

@@ -1,16 +1,12 @@
-"""One `arg_scope` for the functions written here and those of `tf_slim`, which keeps scopes of its own.
+"""One key in scopes for each function of `tf.contrib`, whether ours is called or that of `tf_slim`.
 
-A function of `tf.contrib` has one key here, `contrib:conv2d`, whether ours is called or `tf_slim`'s. Scopes that
-`tf_slim` made (those of its nets) are read with these keys; and while a scope of ours holds, `tf_slim` holds it too.
-Nothing is done where that package is not loaded.
+That package knows its functions by other keys; where it is loaded, they are read as ours (`contrib:convolution2d`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any
 
 _PACKAGE = "tf_slim"
@@ -33,16 +29,6 @@ def ours_of(scope: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """A scope with the keys that functions have here."""
     names = _keys()
     return {names.get(key, key): dict(arguments) for key, arguments in scope.items()}
-
-
-def holding(scope: Mapping[str, dict[str, Any]]) -> AbstractContextManager[Any]:
-    """While the block runs, `tf_slim` takes the defaults of `scope`, where it is loaded."""
-    names = {ours: theirs for theirs, ours in _keys().items()}
-    if not names:
-        return contextlib.nullcontext()
-    theirs = {names.get(key, key): dict(arguments) for key, arguments in scope.items()}
-    held: AbstractContextManager[Any] = sys.modules[_PACKAGE].arg_scope(theirs)
-    return held
 
 
 def _keys() -> dict[str, str]:
