@@ -1,0 +1,67 @@
+"""The graveyard: names of TensorFlow 1 that will not come back, each with the way out.
+
+Owns the table of `tf.contrib`, which TensorFlow removed in 2.0. Where the very same thing lives on, its cell is a
+target and `tf.contrib` of `lightwell.tf1` gives it; otherwise the cell begins with `!` and says what to use. The cell
+of a whole namespace has the empty name; if it begins with `?`, the module named first has what the other cells do not
+give, where it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell._names`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+from lightwell._lazy import is_listed, resolve
+from lightwell.compat.retired.small import NAMESPACES
+
+# A namespace named here has its cells in a file of its own; `small.py` has all others.
+_LARGE = """
+    cluster_resolver crf cudnn_rnn data deprecated distribute eager estimator framework image layers learn lookup losses
+    metrics opt rnn seq2seq slim summary tensorboard tpu training
+"""
+
+
+def _cells(namespace: str) -> Mapping[str, str]:
+    cells: Mapping[str, str] = importlib.import_module(f"{__name__}.{namespace}").CELLS
+    return cells
+
+
+CONTRIB: Mapping[str, Mapping[str, str]] = {**NAMESPACES, **{name: _cells(name) for name in _LARGE.split()}}
+
+
+def living_names(namespace: str) -> dict[str, str]:
+    """The names of a namespace of `tf.contrib` that live on, and the targets they live at."""
+    cells = CONTRIB.get(namespace, {})
+    return {name: cell for name, cell in cells.items() if name and not cell.startswith("!") and is_listed(cell)}
+
+
+def contrib_hint(path: str, installed: bool = False) -> str:
+    """What to say when `path` (`contrib`, `contrib.slim`, `contrib.layers.layer_norm`) is asked for in vain.
+
+    Args:
+        path: what was asked for, without the leading `tf.`.
+        installed: whether the package that carries its namespace on is there, and does not have it either.
+    """
+    start = f"tf.{path} is gone: TensorFlow removed tf.contrib in 2.0."
+    _, _, rest = path.partition(".")
+    namespace, _, below = rest.partition(".")
+    if not namespace:
+        return f"{start} `from lightwell import tf1 as tf` offers the parts of tf.contrib that live on."
+    cells = CONTRIB.get(namespace, {})
+    # Modules below `python` defined the names that the namespace offered.
+    name = below.rpartition(".")[2]
+    cell = cells.get(name) or cells.get("", "")
+    if cell.startswith("?"):
+        package, _, hint = cell[1:].partition(" ")
+        return f"{start} {hint}" if not installed else f"{start} The package {package} does not have it either."
+    if cell.startswith("!"):
+        return f"{start} {cell[1:]}"
+    if name in cells:
+        try:
+            resolve(cell)
+        except (AttributeError, ImportError) as error:  # it became a part of tf.estimator that is not here
+            return f"{start.removesuffix('.')}, and {error}"
+    kept = ", ".join(sorted(living_names(namespace)))
+    if kept:
+        return f"{start} Of tf.contrib.{namespace} there is: {kept}."
+    return f"{start} Nothing under tf.contrib.{namespace} has a successor that Lightwell knows."

@@ -1,0 +1,9 @@
+"""Cells of `tf.contrib.image`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lightwell.compat.retired.sentences import ADDONS
+
+CELLS: Mapping[str, str] = {"": ADDONS}
