@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import pathlib
 import zlib
-from typing import Any, Callable, Dict
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -34,7 +35,7 @@ def constant_of(value: Any) -> Any:
     return float(flat[0]) if flat.size == 1 and flat.dtype.kind in "fiu" else None
 
 
-def outcome(case: Callable[[Any], Any], contrib: Any) -> Dict[str, Any]:
+def outcome(case: Callable[[Any], Any], contrib: Any) -> dict[str, Any]:
     """What a case gives: its variables (shape, constant first value), and every tensor's value.
 
     A value may be a list of tensors that are run in turn: the steps of a training.
@@ -48,17 +49,18 @@ def outcome(case: Callable[[Any], Any], contrib: Any) -> Dict[str, Any]:
             first = session.run([tf.convert_to_tensor(one) for one in variables])
             for one in variables:
                 if one.dtype.base_dtype == tf.float32 and "keep" not in one.op.name:
-                    one.load(value_for(one.op.name, one.shape.as_list()), session)
+                    session.run(
+                        one.initializer, {one.initializer.inputs[1]: value_for(one.op.name, one.shape.as_list())}
+                    )
             values = {}
             for name, wanted in tensors.items():
                 if isinstance(wanted, list):
                     values[name] = [plain(session.run(one)) for one in wanted]
                 else:
                     values[name] = plain(session.run(wanted))
+        pairs = zip(variables, first)  # noqa: B905
         return {
-            "variables": {
-                one.op.name: [one.shape.as_list(), constant_of(value)] for one, value in zip(variables, first)
-            },
+            "variables": {one.op.name: [one.shape.as_list(), constant_of(value)] for one, value in pairs},
             "values": values,
         }
 
@@ -91,7 +93,7 @@ def assert_same(ours: Any, theirs: Any, where: str, rtol: float = 1e-4, atol: fl
     elif isinstance(theirs, list) and not _is_array_of_numbers(theirs):
         assert isinstance(ours, list), where
         assert len(ours) == len(theirs), where
-        for index, (one, other) in enumerate(zip(ours, theirs)):
+        for index, (one, other) in enumerate(zip(ours, theirs)):  # noqa: B905
             assert_same(one, other, f"{where}/{index}", rtol, atol)
     elif isinstance(theirs, (list, float)) and not isinstance(theirs, bool):
         np.testing.assert_allclose(np.asarray(ours, np.float64), theirs, rtol=rtol, atol=atol, err_msg=where)

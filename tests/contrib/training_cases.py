@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -52,6 +53,25 @@ PARSED = [
     "sizes[0]=1,sizes[2]=3",
     "sizes[a]=1",
     "num_layers=3;name=x",
+    "num_layers = 3",
+    "num_layers=3, name=x ",
+    "name= x ,num_layers= 4 ",
+    "name =x",
+    "sizes=[1, 2]",
+    "sizes=[ 1 2 ]",
+    "sizes = [1]",
+    "learning_rate=.5,",
+    "name=a,,num_layers=3",
+    "flag=TRUE",
+    "flag= true",
+    "names=[]",
+    "names=[a,,b]",
+    "num_layers=-3",
+    "num_layers=+3",
+    "num_layers= 7",
+    "1name=3",
+    "_x=3",
+    "a.b=3",
     "learning_rate=1.,name=x=y",
 ]
 SET = [
@@ -77,15 +97,16 @@ SET = [
 ]
 
 
-def _attempt(action: Callable[[], Any]) -> Any:
+def _set(params: Any, name: str, value: Any) -> Any:
+    params.set_hparam(name, value)
+    return params.values()
+
+
+def _attempt(action: Callable[..., Any], *given: Any) -> Any:
     try:
-        return action()
+        return action(*given)
     except Exception as error:
-        return type(error).__mro__[-3].__name__ if type(error).__module__.startswith("lightwell") else _kind(error)
-
-
-def _kind(error: Exception) -> str:
-    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
 
 
 def _params(contrib: Any) -> Any:
@@ -104,17 +125,11 @@ def _params(contrib: Any) -> Any:
 
 def facts(contrib: Any) -> Any:
     """What HParams reads, keeps and refuses."""
-    parsed = {}
-    for text in PARSED:
-        params = _params(contrib)
-        parsed[text] = _attempt(lambda: (params.parse(text).values()))
-    put = []
-    for name, value in SET:
-        params = _params(contrib)
-        put.append(_attempt(lambda: (params.set_hparam(name, value), params.values())[1]))
+    parsed = {text: _attempt(_params(contrib).parse, text) for text in PARSED}
+    put = [_attempt(_set, _params(contrib), name, value) for name, value in SET]
     params = _params(contrib)
     return {
-        "parsed": parsed,
+        "parsed": {text: getattr(given, "values", lambda given=given: given)() for text, given in parsed.items()},
         "set": put,
         "repr": str(params),
         "json": params.to_json(),
@@ -139,7 +154,16 @@ def facts(contrib: Any) -> Any:
         ),
         "tuple": contrib.training.HParams(sizes=(1, 2)).values(),
         "attributes": _attributes(contrib),
+        "servers": _servers(contrib),
     }
+
+
+def _servers(contrib: Any) -> Any:
+    greedy = contrib.training.GreedyLoadBalancingStrategy(3, contrib.training.byte_size_load_fn)
+    with tf.Graph().as_default():
+        shapes = ([100], [10], [20, 2], [3], [], [50])
+        operations = [v1.get_variable(f"v{place}", shape).op for place, shape in enumerate(shapes)]
+        return [greedy(one) for one in operations]
 
 
 def _attributes(contrib: Any) -> Any:
@@ -154,7 +178,7 @@ def _with_callable(contrib: Any) -> Any:
     return [
         "act" in params.values(),
         _attempt(params.to_json) in ("TypeError",),
-        "act" in params.to_json(default=lambda given: "function"),
+        params.get("n"),
     ]
 
 
@@ -176,7 +200,7 @@ def gradients(contrib: Any) -> Any:
         "losses": [train_op] * 4,
         "step": step,
         "weights": weights + 0,
-        "in_collection": tf.constant(v1.get_collection(v1.GraphKeys.TRAIN_OP) == [train_op]),
+        "in_collection": tf.constant(v1.get_collection(v1.GraphKeys.TRAIN_OP)[-1] is train_op),
     }
 
 

@@ -1,7 +1,7 @@
 """`tf.contrib.lookup`: tables between words and numbers.
 
-Takes files of words, or tensors of them; gives tables whose initialisers stand in `GraphKeys.TABLE_INITIALIZERS`, which an
-Estimator runs. The tables are those of `tf.lookup`; the ids of words outside a vocabulary are hashes of TensorFlow 1.
+Takes files of words, or tensors of them; gives tables whose initialisers stand in `GraphKeys.TABLE_INITIALIZERS`, which
+an Estimator runs. The tables are those of `tf.lookup`; words outside a vocabulary get the ids of 1.15.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StrongHashSpec(HasherSpec):
         return super().__new__(cls, "stronghash", key)
 
 
-class HashTable(_v1.lookup.StaticHashTable):  # type: ignore[misc]
+class HashTable(tf.compat.v1.lookup.StaticHashTable):
     """A table that is filled once, by its initialiser.
 
     Args:
@@ -57,7 +57,7 @@ class HashTable(_v1.lookup.StaticHashTable):  # type: ignore[misc]
         return self.initializer
 
 
-class TextFileIdTableInitializer(TextFileInitializer):  # type: ignore[misc]
+class TextFileIdTableInitializer(tf.lookup.TextFileInitializer):
     """From the words of a file, a line each, to the numbers of their lines."""
 
     def __init__(
@@ -75,7 +75,7 @@ class TextFileIdTableInitializer(TextFileInitializer):  # type: ignore[misc]
         )
 
 
-class TextFileStringTableInitializer(TextFileInitializer):  # type: ignore[misc]
+class TextFileStringTableInitializer(tf.lookup.TextFileInitializer):
     """From the numbers of a file's lines to the words on them."""
 
     def __init__(
@@ -319,12 +319,16 @@ def string_to_index_table_from_tensor(
 
 
 def _with_buckets(table: Any, num_oov_buckets: int, hasher_spec: Any, key_dtype: Any) -> Any:
-    return IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec, key_dtype=key_dtype) if num_oov_buckets else table
+    return (
+        IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec, key_dtype=key_dtype) if num_oov_buckets else table
+    )
 
 
 def _hash_function(spec: Any) -> Any:
     if not isinstance(spec, HasherSpec):
-        raise WrongType(f"hasher_spec must be of type HasherSpec, got {spec!r}. Pass FastHashSpec or StrongHashSpec(key).")
+        raise WrongType(
+            f"hasher_spec must be of type HasherSpec, got {spec!r}. Pass FastHashSpec or StrongHashSpec(key)."
+        )
     if spec.hasher == "fasthash":
         return tf.strings.to_hash_bucket_fast
     if spec.hasher == "stronghash":
