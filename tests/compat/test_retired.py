@@ -37,7 +37,7 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ),
         ("contrib.layers.flatten", "Or use tf.compat.v1.layers.flatten"),
         ("contrib.layers.instance_norm", "The package tf_slim carries it on, with the same variable names"),
-        ("contrib.rnn.AttentionCellWrapper", "tensorflow_addons"),
+        ("contrib.rnn.GridLSTMCell", "Write the cell over tf.nn.rnn_cell.RNNCell"),
         (
             "contrib.cluster_resolver.GceClusterResolver",
             "Of tf.contrib.cluster_resolver there is: ClusterResolver, SimpleClusterResolver",
