@@ -70,7 +70,9 @@ assert load("tensorflow.contrib.layers.python.layers.layers", ("instance_norm",)
 assert tf1.contrib.framework.nest is tensorflow.nest
 assert "conv2d" in dir(tf1.contrib.slim) and "conv2d" in tf1.contrib.slim.__all__
 gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
-refused("tensorflow.examples.tutorials.mnist", "tf.keras.datasets.mnist.load_data()")
+refused("tensorflow.examples.tutorials.word2vec", "There is: tf.examples.tutorials.mnist.input_data")
+assert load("tensorflow.examples.tutorials.mnist", ("input_data",)).input_data is load(
+    "tensorflow.examples.tutorials.mnist.input_data", ("read_data_sets",))
 refused("tensorflow.nothing_like_it", "No module named 'tensorflow.nothing_like_it'")
 refused("tensorflow.python.nothing", "No module named 'tensorflow.python.nothing'")
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from lightwell.cli.notebooks import SUFFIX, read_notebook
 from lightwell.cli.places import Places
-from lightwell.cli.sources import sources_along
+from lightwell.cli.sources import sources_along, text_of
+from lightwell.cli.tolerant import parse
 from lightwell.tf1.spelling import Version, read_spelling
 
 
@@ -52,10 +54,18 @@ def look_at(main_file: str, package: str, places: Places, forced: Version | None
         places: which files are the program's own.
         forced: the answer, when the command line gave it.
     """
+    if forced is None and main_file.endswith(SUFFIX):
+        forced = {"1": Version.TF1, "2": Version.TF2}.get(read_notebook(main_file).tensorflow)
     if forced is not None:
         return Program(places, forced, forced=True)
-    versions = (_version_in(file) for file in _reachable(main_file, package, places))
-    spelled_tf1 = any(version is Version.TF1 for version in versions)
+    return look_at_all(reachable(main_file, package, places), places)
+
+
+def look_at_all(files: Iterable[str], places: Places, forced: Version | None = None) -> Program:
+    """Decide which TensorFlow the program of these files means."""
+    if forced is not None:
+        return Program(places, forced, forced=True)
+    spelled_tf1 = any(_version_in(file) is Version.TF1 for file in files)
     return Program(places, Version.TF1 if spelled_tf1 else Version.TF2)
 
 
@@ -70,11 +80,10 @@ def main_source_of(module: str, places: Places) -> tuple[str, str] | None:
 
 @functools.cache
 def _version_in(file: str) -> Version:
-    with open(file, "rb") as source:
-        return read_spelling(source.read()).version
+    return read_spelling(parse(text_of(file), file).tree).version
 
 
-def _reachable(main_file: str, package: str, places: Places) -> Iterator[str]:
+def reachable(main_file: str, package: str, places: Places) -> Iterator[str]:
     """The main source and every own module that import statements lead to, each once, main first."""
     waiting, seen = [(main_file, package)], {main_file}
     while waiting:
@@ -89,12 +98,7 @@ def _reachable(main_file: str, package: str, places: Places) -> Iterator[str]:
 
 def _imports(file: str, package: str) -> Iterator[str]:
     """Absolute dotted names that a source imports, or may import: `from a import b` gives `a.b`."""
-    try:
-        with open(file, "rb") as source:
-            tree = ast.parse(source.read())
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(parse(text_of(file), file).tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""`lightwell run script.py [args]`, `lightwell run -m module [args]`: an unmodified program, with the doors open.
+"""`lightwell run (script.py | notebook.ipynb | -m module) [args]`: an unmodified program, with the doors open.
 
 Parses its options and hands over to `runner`; `program` decides which TensorFlow the program means.
 """
@@ -18,6 +18,8 @@ lightwell go before the script, those of the program after it.
 Without --tf1 or --tf2, the sources tell which TensorFlow is meant: a program that uses a name which only TensorFlow 1
 had (tf.placeholder, tf.layers, tf.contrib) is one of TensorFlow 1. That holds for the program's own modules, which are
 those below the script's folder, the current directory and PYTHONPATH; installed packages always get today's.
+
+A notebook's cells are run in order; lines that only Jupyter understands (%matplotlib, !pip) are skipped, and named.
 """
 
 
@@ -27,7 +29,7 @@ def add_parser(commands: Any) -> None:
         "run",
         help="run an unmodified program, TensorFlow 1 spelling included",
         description="Run an unmodified program with tf.estimator and its companions back in place.",
-        usage="lightwell run [--tf1 | --tf2] (script.py | -m module) [arguments of the program]",
+        usage="lightwell run [--tf1 | --tf2] [--old-numpy] (script.py | notebook.ipynb | -m module) [its arguments]",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -46,8 +48,13 @@ def add_parser(commands: Any) -> None:
         const=Version.TF2,
         help="`import tensorflow` in the program means today's TensorFlow",
     )
+    parser.add_argument(
+        "--old-numpy",
+        action="store_true",
+        help="put back the names that NumPy removed (np.int, np.float, np.bool, np.float_, ...), for this run",
+    )
     parser.add_argument("-m", dest="module", metavar="module", help="run a module, as `python -m` does")
-    parser.add_argument("script", nargs="?", help="the program, a Python file")
+    parser.add_argument("script", nargs="?", help="the program, a Python file or a notebook")
     parser.set_defaults(call=_call, parser=parser)
 
 
@@ -60,5 +67,6 @@ def _call(arguments: argparse.Namespace) -> int:
             module=arguments.module,
             arguments=tuple(arguments.program),
             version=arguments.version,
+            old_numpy=arguments.old_numpy,
         )
     )

@@ -1,4 +1,7 @@
-"""Where the source of a module lies, looked up on disk. Nothing is imported, so no package runs its `__init__`."""
+"""Where the source of a module lies, and what it says, looked up on disk.
+
+Nothing is imported, so no package runs its `__init__`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from lightwell.cli.notebooks import SUFFIX, read_notebook
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,19 @@ class Source:
     name: str
     file: str
     package: str
+
+
+def text_of(file: str) -> str | bytes:
+    """The Python of a source file, or that of a notebook's cells.
+
+    Raises:
+        OSError: it cannot be read.
+        NotANotebook: it is called one, and is none.
+    """
+    if file.endswith(SUFFIX):
+        return read_notebook(file).source
+    with open(file, "rb") as source:
+        return source.read()
 
 
 def sources_along(name: str) -> Iterator[Source]:

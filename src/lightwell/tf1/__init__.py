@@ -14,21 +14,9 @@ import sys
 from typing import Any
 
 from lightwell._lazy import refuse, resolve
+from lightwell.tf1.tables import GONE as _GONE
+from lightwell.tf1.tables import OURS as _OURS
 
-# What is not simply `tf.compat.v1.<name>`.
-_OURS = {
-    "compat": "lightwell.tf1.compat",
-    "contrib": "lightwell.tf1.contrib",
-    "enable_tf1_behavior": "lightwell.tf1.behavior:enable_tf1_behavior",
-    "estimator": "lightwell.compat.v1.estimator",
-    "keras": "tensorflow:keras",
-    "layers": "lightwell.layers",
-    "nn": "lightwell.tf1.nn",
-}
-_GONE = {
-    "examples": "Its MNIST reader: tf.keras.datasets.mnist.load_data() gives the same images.",
-    "pywrap_tensorflow": "Use tf.train.NewCheckpointReader and tf.train.load_checkpoint to read checkpoints.",
-}
 _FROM_TENSORFLOW = frozenset({"__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__"})
 
 

@@ -1,0 +1,96 @@
+"""Runs the cells of a notebook the way Jupyter shows them, on a plain terminal.
+
+Takes a `Notebook`; gives its code, cell by cell, and the names that notebooks expect to be there (`display`,
+`get_ipython`). The value of a cell's last line is printed. Tracebacks name the cell and the line in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import linecache
+import os
+import sys
+from types import CodeType, ModuleType
+from typing import Any
+
+from lightwell.cli.notebooks import Cell, Notebook
+
+_SHOW, _WRITE = "__show_last_value__", "__write_cell__"
+
+
+def code_of(notebook: Notebook) -> list[CodeType]:
+    """The code of every cell, in order.
+
+    Raises:
+        SyntaxError: with the cell's name as its file.
+    """
+    return [_code_of_cell(cell, notebook) for cell in notebook.cells]
+
+
+def names_for_cells() -> dict[str, Any]:
+    """What a notebook finds in its namespace."""
+    return {"display": display, "get_ipython": _Shell, _SHOW: _show_value, _WRITE: _write_file}
+
+
+def prepare_process() -> None:
+    """Pictures go nowhere by themselves, and `IPython.display` can be imported."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    if importlib.util.find_spec("IPython") is None:
+        page, shown = ModuleType("IPython"), ModuleType("IPython.display")
+        vars(shown).update({name: _shown_as(name) for name in ("HTML", "Image", "Markdown", "SVG", "Audio", "Latex")})
+        vars(shown).update(display=display, clear_output=_do_nothing)
+        # Libraries ask a loaded IPython for its version, and for the shell, which there is none of on a terminal.
+        vars(page).update(display=shown, get_ipython=_do_nothing, version_info=(8, 24), __path__=[])
+        sys.modules.update({"IPython": page, "IPython.display": shown})
+
+
+def display(*values: Any, **options: Any) -> None:
+    """Print what a notebook would show."""
+    for value in values:
+        print(value if isinstance(value, str) else repr(value))
+
+
+def _code_of_cell(cell: Cell, notebook: Notebook) -> CodeType:
+    name = notebook.cell_file(cell.number)
+    linecache.cache[name] = (len(cell.source), None, cell.source.splitlines(keepends=True), name)
+    if cell.writes:
+        # As Jupyter does: what the next cells import or run must be there.
+        return compile(f"{_WRITE}({cell.writes!r}, {cell.text!r}, {cell.appends})", name, "exec")
+    tree = ast.parse(cell.source, name)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr) and not cell.source.rstrip().endswith(";"):
+        shown = ast.Call(ast.Name(_SHOW, ast.Load()), [last.value], [])
+        tree.body[-1] = ast.copy_location(ast.Expr(ast.copy_location(shown, last.value)), last)
+        ast.fix_missing_locations(tree)
+    return compile(tree, name, "exec", dont_inherit=True)
+
+
+def _show_value(value: Any) -> None:
+    if value is not None:
+        display(repr(value))
+
+
+def _write_file(file: str, text: str, appends: bool) -> None:
+    with open(file, "a" if appends else "w", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def _do_nothing(*args: Any, **kwargs: Any) -> None:
+    """For what only a browser could do."""
+
+
+def _shown_as(kind: str) -> type:
+    """A class of `IPython.display` that prints what it was given."""
+
+    def start(self: Any, data: Any = None, *args: Any, **kwargs: Any) -> None:
+        self.data = data
+
+    return type(kind, (), {"__init__": start, "__repr__": lambda self: f"<{kind}>" if self.data is None else self.data})
+
+
+class _Shell:
+    """What `get_ipython()` gives: a shell that knows no magic."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _do_nothing

@@ -1,0 +1,279 @@
+"""What becomes of a name of TensorFlow under `lightwell run`: there as it is, from Lightwell, or absent.
+
+Takes a full dotted name and the TensorFlow that its file means; gives a `Verdict`. Reads the tables that a run reads
+(`tf1.tables`, `compat.names`, `compat.retired`, `compat.private`, `_names`) and the pages of the installed TensorFlow,
+and imports neither TensorFlow nor what stands behind the tables.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from lightwell._names import ROOTS
+from lightwell.cli import installed_names
+from lightwell.compat.names import doors_of, is_removed, page_for
+from lightwell.compat.private import private_page
+from lightwell.compat.retired import CONTRIB, contrib_hint
+from lightwell.tf1.spelling import Version
+from lightwell.tf1.tables import EXAMPLES, GONE, OURS
+
+_PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
+
+
+class State(Enum):
+    """Where a name comes from."""
+
+    TENSORFLOW = "tensorflow"
+    LIGHTWELL = "lightwell"
+    PACKAGE = "package"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a name.
+
+    Attributes:
+        name: as programs write it (`tf.contrib.layers.flatten`), up to the public name: without the attributes of that.
+        state: where it comes from.
+        advice: what it is here, or what to do.
+        is_namespace: whether the name is a whole namespace, of which nothing is asked by importing it.
+    """
+
+    name: str
+    state: State
+    advice: str = ""
+    is_namespace: bool = False
+
+
+def judge(name: str, version: Version) -> Verdict:
+    """Say what becomes of a full dotted name (`tensorflow.train.AdamOptimizer`) in a file of that TensorFlow."""
+    top, *parts = name.split(".")
+    if is_removed(name):
+        return _removed(name)
+    if top != "tensorflow" or not parts:
+        return Verdict(name, State.TENSORFLOW, is_namespace=True)
+    if parts[0] in installed_names.SOURCES:
+        return _private(name)
+    if version is Version.TF1:
+        return _in_tf1(parts)
+    found = _today(parts)
+    if found.state is State.ABSENT and _in_tf1(parts).state is not State.ABSENT:
+        advice = "A name of TensorFlow 1, in a file that otherwise means TensorFlow 2: tf.compat.v1, or run with --tf1."
+        return replace(found, advice=advice)
+    return found
+
+
+def _in_tf1(parts: list[str]) -> Verdict:
+    """A name below `tf` of TensorFlow 1."""
+    while parts[:2] == ["compat", "v1"] and len(parts) > 2:
+        parts = parts[2:]
+    if parts[:2] == ["compat", "v2"] and len(parts) > 2:
+        return _today(parts[2:])
+    first = parts[0]
+    if first == "contrib":
+        return _contrib(parts[1:])
+    if first in GONE:
+        return Verdict(f"tf.{first}", State.ABSENT, f"It went with TensorFlow 1. {GONE[first]}")
+    if first == "examples":
+        return _example(parts)
+    if first in ("estimator", "layers") or parts[:2] == ["nn", "rnn_cell"]:
+        depth = 2 if first == "nn" else 1
+        page = "lightwell.rnn_cell" if first == "nn" else OURS[first]
+        return _on_page(page, parts[:depth], parts[depth:])
+    if first in OURS and ":" in OURS[first] and first != "keras":
+        return Verdict(f"tf.{first}", State.LIGHTWELL, OURS[first].replace(":", "."))
+    if first == "keras":
+        return _today(parts)
+    old = _pages(["compat", "v1", *parts], spelled=parts)
+    if old.state is State.TENSORFLOW:
+        same = _pages(parts, spelled=parts)
+        if same.state is State.TENSORFLOW and same.name == old.name:
+            return same
+        return Verdict(old.name, State.LIGHTWELL, f"tf.compat.v1.{old.name[3:]}", old.is_namespace)
+    return _today(parts)
+
+
+def _today(parts: list[str]) -> Verdict:
+    """A name below today's `tf`, with the doors open."""
+    for depth in range(len(parts)):
+        module = ".".join(["tensorflow", *parts[:depth]])
+        for door in doors_of(module):
+            if parts[depth] in door.pages:
+                return _on_page(door.pages[parts[depth]], parts[: depth + 1], parts[depth + 1 :])
+            if parts[depth] in door.names:
+                return Verdict(
+                    _spelled(parts[: depth + 1]), State.LIGHTWELL, door.names[parts[depth]].replace(":", ".")
+                )
+    return _pages(parts, spelled=parts)
+
+
+def _pages(parts: list[str], spelled: list[str]) -> Verdict:
+    """Walk the pages of the installed TensorFlow as far as they are namespaces."""
+    extra = len(parts) - len(spelled)
+    for depth, part in enumerate(parts):
+        above = ".".join(parts[:depth])
+        written = _spelled(spelled[: max(depth + 1 - extra, 1)])
+        if not installed_names.has_name(above, part):
+            return Verdict(
+                written, State.ABSENT, f"TensorFlow {installed_names.tensorflow_version()} has no such name."
+            )
+        if installed_names.page_at(".".join(parts[: depth + 1])) is None:
+            return Verdict(written, State.TENSORFLOW)
+    return Verdict(_spelled(spelled), State.TENSORFLOW, is_namespace=True)
+
+
+def _on_page(page: str, spelled: list[str], below: list[str]) -> Verdict:
+    """A name of a page of Lightwell."""
+    for depth, part in enumerate(below):
+        written = _spelled([*spelled, *below[: depth + 1]])
+        if not page.startswith(tuple(ROOTS.values())):
+            here = installed_names.listed_in(page)
+            advice = page if part in here else f"{page} has no such name."
+            return Verdict(written, State.LIGHTWELL if part in here else State.ABSENT, advice)
+        module = importlib.import_module(page)
+        if part not in module.__all__:
+            return Verdict(written, State.ABSENT, _refusal(module, part))
+        if f"{page}.{part}" in _namespaces():
+            page = f"{page}.{part}"
+            continue
+        return Verdict(written, State.LIGHTWELL, page)
+    return Verdict(_spelled([*spelled, *below]), State.LIGHTWELL, page, is_namespace=True)
+
+
+def _namespaces() -> Iterator[str]:
+    from lightwell._names import NAMESPACES
+
+    for face, root in ROOTS.items():
+        yield from (f"{root}.{namespace}" for namespace in NAMESPACES[face])
+
+
+def _refusal(module: object, name: str) -> str:
+    """What a page says when it is asked for a name that it does not have."""
+    try:
+        getattr(module, name)
+    except (AttributeError, ImportError) as error:
+        return str(error).partition(" does not exist in Lightwell. ")[2] or str(error)
+    return ""
+
+
+def _contrib(parts: list[str]) -> Verdict:
+    """A name below `tf.contrib`. Its sources stood below `python`, and their modules had the same names."""
+    written = _spelled(["contrib", *parts])
+    if not parts:
+        return Verdict("tf.contrib", State.LIGHTWELL, "lightwell.tf1.contrib", is_namespace=True)
+    namespace, *below = parts
+    cells = CONTRIB.get(namespace)
+    if cells is None:
+        return Verdict(_spelled(["contrib", namespace]), State.ABSENT, _what_to_do(f"contrib.{namespace}"))
+    if not below:
+        return Verdict(written, State.LIGHTWELL, f"lightwell.tf1.contrib.{namespace}", is_namespace=True)
+    is_private = below[0] == "python"
+    found = next((name for name in reversed(below) if name in cells), "") if is_private else below[0]
+    cell = cells.get(found, "")
+    name = written if is_private else _spelled(["contrib", namespace, found])
+    if found and cell and not cell.startswith(("!", "?")):
+        return _living(name, cell, below[1:] if not is_private else [])
+    carrier = cells.get("", "")
+    if carrier.startswith("?"):
+        package, _, hint = carrier[1:].partition(" ")
+        if installed_names.is_installed(package):
+            if is_private or found in _carried(package) or installed_names.source_of(f"{package}.{found}"):
+                return Verdict(name, State.LIGHTWELL, package)
+        elif not cell or package.partition(".")[0] in cell:
+            return Verdict(name, State.PACKAGE, hint)
+    if is_private and not found:  # a module of the sources: it can be imported, and says at use what to do
+        return Verdict(name, State.LIGHTWELL, f"lightwell.tf1.contrib.{namespace}", is_namespace=True)
+    if cell.startswith("!") or carrier:
+        return Verdict(name, State.ABSENT, _what_to_do(f"contrib.{namespace}.{found}"))
+    near = difflib.get_close_matches(found, cells, n=1)
+    return Verdict(
+        name, State.ABSENT, f"Nearest: tf.contrib.{namespace}.{near[0]}." if near else "It has no successor."
+    )
+
+
+def _example(parts: list[str]) -> Verdict:
+    path = ".".join(parts[1:])
+    known = next((known for known in EXAMPLES if f"{path}.".startswith(f"{known}.")), None)
+    if known is not None:
+        return Verdict(f"tf.examples.{known}", State.LIGHTWELL, EXAMPLES[known])
+    if any(known.startswith(path) for known in EXAMPLES):
+        return Verdict(_spelled(parts), State.LIGHTWELL, OURS["examples"], is_namespace=True)
+    return Verdict(_spelled(parts), State.ABSENT, "It went with TensorFlow 1.")
+
+
+def _living(name: str, target: str, below: list[str]) -> Verdict:
+    """A cell that is a target: of `tf.estimator`, the page knows whether it is really there."""
+    module, _, attribute = target.partition(":")
+    if module.startswith(tuple(ROOTS.values())) and attribute:
+        page = importlib.import_module(module)
+        if attribute not in page.__all__:
+            return Verdict(name, State.ABSENT, _refusal(page, attribute))
+    if attribute or not below:
+        return Verdict(name, State.LIGHTWELL, target.replace("tensorflow:", "tf.").replace(":", "."))
+    there = below[0] in installed_names.listed_in(module)
+    state = State.LIGHTWELL if there else State.ABSENT
+    return Verdict(f"{name}.{below[0]}", state, module if there else f"{module} has no such name.")
+
+
+def _carried(package: str) -> frozenset[str]:
+    """The names of a package that carries a namespace on, and of the modules that it takes everything from."""
+    file = installed_names.source_of(package)
+    if file is None:
+        return frozenset()
+    found = set(installed_names.names_defined_in(file))
+    for starred in installed_names.starred_in(file):
+        found |= _carried(starred)
+    return frozenset(found)
+
+
+def _what_to_do(path: str) -> str:
+    """What the error of a run says, without its first half, which every row would repeat."""
+    text = contrib_hint(path, installed=False)
+    return text.partition("TensorFlow removed tf.contrib in 2.0")[2].lstrip(".,: ") or text
+
+
+def _removed(name: str) -> Verdict:
+    """A name of the package `tensorflow_estimator`, public or private."""
+    parts = name.split(".")
+    for depth in range(len(parts), 0, -1):
+        page = page_for(".".join(parts[:depth]))
+        if page is not None:
+            return _on_page(page, parts[:depth], parts[depth:])
+    root = next((root for root in _PRIVATE_ROOTS if f"{name}.".startswith(f"{root}.")), None)
+    below = [] if root is None else name.removeprefix(root).lstrip(".").split(".")
+    for depth in range(len(below), 0, -1):
+        private = private_page(".".join(below[:depth]))
+        if private is not None:
+            if depth == len(below):
+                return Verdict(name, State.LIGHTWELL, "lightwell.compat.private", is_namespace=True)
+            asked = below[depth]
+            full = f"{root}.{'.'.join(below[: depth + 1])}"
+            if asked in private.targets:
+                return Verdict(full, State.LIGHTWELL, private.targets[asked].replace(":", "."))
+            return Verdict(full, State.ABSENT, private.absent.get(asked, "Use the public names of tf.estimator."))
+    return Verdict(name, State.LIGHTWELL, "lightwell.compat.private", is_namespace=True)
+
+
+def _private(name: str) -> Verdict:
+    """A name below TensorFlow's own sources, which every release moves."""
+    parts = name.split(".")
+    for depth in range(len(parts), 1, -1):
+        file = installed_names.source_of(".".join(parts[:depth]))
+        if file is None:
+            continue
+        if depth == len(parts):
+            return Verdict(name, State.TENSORFLOW, is_namespace=True)
+        written = ".".join(parts[: depth + 1])
+        if not file.endswith(".py") or parts[depth] in installed_names.names_defined_in(file):
+            return Verdict(written, State.TENSORFLOW)
+        return Verdict(written, State.ABSENT, "A private name that TensorFlow moved: use the public one.")
+    return Verdict(name, State.ABSENT, "A private module that TensorFlow removed: use the public names.")
+
+
+def _spelled(parts: list[str]) -> str:
+    return ".".join(["tf" if parts[:1] != ["tensorflow_estimator"] else "", *parts]).lstrip(".")

@@ -1,0 +1,213 @@
+"""Reads a program without running it: which names of TensorFlow it uses, and what of it is too old for today's Python.
+
+Takes the sources of a program; gives a `Report`, plain data that the text and the JSON are made of.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from lightwell.cli import first_errors, old_numpy
+from lightwell.cli.doctor_names import State, Verdict, judge
+from lightwell.cli.installed_names import is_installed, tensorflow_version
+from lightwell.cli.notebooks import SUFFIX, read_notebook
+from lightwell.cli.program import Program
+from lightwell.cli.sources import sources_along, text_of
+from lightwell.cli.tolerant import Parsed, guarded_lines, parse
+from lightwell.tf1.spelling import Version
+from lightwell.tf1.uses import Use, all_bound_names, read_uses
+
+_ORDER = (State.TENSORFLOW, State.LIGHTWELL, State.PACKAGE, State.ABSENT)
+
+
+@dataclass
+class Row:
+    """A name that the program uses.
+
+    Attributes:
+        name: as the program writes it.
+        state: where it comes from: `tensorflow`, `lightwell`, `package` (one to install), `absent`.
+        advice: what it is here, or what to do.
+        first: the first place that uses it, as `file:line`.
+        uses: how many places do.
+        checked: whether all of them stand behind a check (`try`, `if hasattr`), so that the program goes on without it.
+    """
+
+    name: str
+    state: str
+    advice: str
+    first: str
+    uses: int = 0
+    checked: bool = True
+
+
+@dataclass
+class Problem:
+    """Something that is too old for today's Python or its libraries: `kind` is python, numpy or module."""
+
+    kind: str
+    what: str
+    advice: str
+    first: str
+    uses: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say about a program.
+
+    Attributes:
+        program: what was asked about.
+        files: its own sources, main first.
+        version: the TensorFlow that it means: 1 or 2.
+        tensorflow: the version of the installed one.
+        names: the names of TensorFlow that it uses.
+        problems: what else would stop it.
+    """
+
+    program: str
+    files: tuple[str, ...]
+    version: str
+    tensorflow: str
+    names: tuple[Row, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def stops(self) -> int:
+        """How many things stop the program."""
+        return len(self.problems) + sum(_stops(row) for row in self.names)
+
+
+def _stops(row: Row) -> bool:
+    return row.state in (State.ABSENT.value, State.PACKAGE.value) and not row.checked
+
+
+def examine(called: str, files: Iterable[str], program: Program) -> Report:
+    """Read the sources of a program."""
+    findings = _Findings()
+    read: list[str] = []
+    for file in files:
+        read.append(_shown(file))
+        source = _Source(file, program.version_of(file))
+        findings.add_names(source)
+        findings.add_problems(source)
+    order = {state.value: place for place, state in enumerate(_ORDER)}
+    names = sorted(findings.rows.values(), key=lambda row: (-order[row.state], row.name))
+    version = "1" if program.version is Version.TF1 else "2"
+    problems = tuple(findings.problems.values())
+    return Report(called, tuple(read), version, tensorflow_version(), tuple(names), problems)
+
+
+class _Source:
+    """One file of the program."""
+
+    def __init__(self, file: str, version: Version) -> None:
+        self.file, self.version = file, version
+        self._notebook = read_notebook(file) if file.endswith(SUFFIX) else None
+        self.parsed: Parsed = parse(text_of(file), file)
+        self.guarded = guarded_lines(self.parsed.tree)
+
+    def place(self, line: int) -> str:
+        shown = _shown(self.file)
+        if self._notebook is None:
+            return f"{shown}:{line}"
+        cell, inside = self._notebook.place_of(line)
+        return f"{shown}:cell {cell}:{inside}"
+
+
+@dataclass
+class _Findings:
+    """What was found so far, by name."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
+
+    def add_names(self, source: _Source) -> None:
+        for use in read_uses(source.parsed.tree, ("tensorflow", "tensorflow_estimator")):
+            verdict = _best(use, source.version)
+            if verdict.is_namespace and not use.imported and verdict.state is not State.ABSENT:
+                continue  # `layers = tf.layers`: what is taken out of it is counted
+            row = self.rows.get(verdict.name)
+            if row is None:
+                first = source.place(use.line)
+                row = Row(verdict.name, verdict.state.value, verdict.advice, first)
+                self.rows[verdict.name] = row
+            row.uses += not use.imported
+            row.checked &= use.line in source.guarded
+
+    def add_problems(self, source: _Source) -> None:
+        for line, what, advice in source.parsed.old_lines:
+            self._add("python", what, advice, source, line)
+        for line, name, advice in (*_old_names(source.parsed.tree), *_moved_names(source.parsed.tree)):
+            if line not in source.guarded:
+                self._add("python", name, advice, source, line)
+        for use in read_uses(source.parsed.tree, ("numpy",)):
+            name = use.names[0].split(".")[1]
+            if old_numpy.is_gone(name) and use.line not in source.guarded:
+                row = old_numpy.REMOVED[name]
+                advice = f"removed in NumPy {row.since}: lightwell run --old-numpy, or write {row.instead}"
+                self._add("numpy", f"np.{name}", advice, source, use.line)
+        for line, module in _imports(source.parsed.tree):
+            if line not in source.guarded:
+                self._add_module(module, source, line)
+
+    def _add_module(self, module: str, source: _Source, line: int) -> None:
+        if module in first_errors.MODULES:
+            self._add("python", f"import {module}", f"Python 2: {first_errors.MODULES[module]} now", source, line)
+        elif not _is_there(module):
+            self._add("module", module, f"not installed: pip install {module}", source, line)
+
+    def _add(self, kind: str, what: str, advice: str, source: _Source, line: int) -> None:
+        found = self.problems.setdefault((kind, what), Problem(kind, what, advice, source.place(line)))
+        found.uses += 1
+
+
+def _shown(file: str) -> str:
+    """A path as it is shortest: from here, unless that leads outside."""
+    near = os.path.relpath(file)
+    return file if near.startswith(os.pardir) else near
+
+
+def _best(use: Use, version: Version) -> Verdict:
+    """The best of what a name may mean: programs rebind `tf` to get at what is there."""
+    verdicts = [judge(name, version) for name in use.names]
+    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.state))
+
+
+def _old_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """Names and methods that only Python 2 had."""
+    bound = all_bound_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in first_errors.NAMES and node.id not in bound:
+            yield node.lineno, node.id, f"Python 2: {first_errors.NAMES[node.id]} now"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name, of = node.func.attr, node.func.value
+            if name in first_errors.METHODS and not (isinstance(of, ast.Name) and of.id in ("six", "compat")):
+                yield node.lineno, f".{name}()", f"Python 2: {first_errors.METHODS[name]} now"
+
+
+def _moved_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """Names that later releases of Python took away."""
+    modules = tuple({module for module, _ in first_errors.LATER_PYTHON})
+    for use in read_uses(tree, modules):
+        module, name, *_ = use.names[0].split(".")
+        if (module, name) in first_errors.LATER_PYTHON:
+            yield use.line, f"{module}.{name}", f"use {first_errors.LATER_PYTHON[module, name]}"
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The top-level modules that a source imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.lineno, node.module.partition(".")[0]
+
+
+def _is_there(module: str) -> bool:
+    known = module in sys.stdlib_module_names or module.startswith("tensorflow_estimator") or module == "IPython"
+    return known or any(True for _ in sources_along(module)) or is_installed(module)

@@ -1,0 +1,167 @@
+"""The public names of the installed TensorFlow and Keras, read from their pages on disk: nothing is imported.
+
+Takes dotted paths; gives `Page`s. A page of TensorFlow's API is a generated file of import lines, so reading it costs a
+millisecond where importing TensorFlow costs seconds.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+from dataclasses import dataclass
+
+_IMPORT = re.compile(r"^\s*from \S+ import (\w+)(?: as (\w+))?", re.MULTILINE)
+_SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]+) =""", re.MULTILINE)
+# Namespaces of `tf` that are Keras's own.
+_OF_KERAS = ("losses", "metrics", "optimizers", "initializers")
+_PUBLIC = "_api/v2"
+# Folders that hold sources, not pages.
+SOURCES = ("python", "core", "compiler", "tools", "tsl")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A namespace: its file or folder on disk."""
+
+    folder: str
+
+    @property
+    def file(self) -> str:
+        return os.path.join(self.folder, "__init__.py")
+
+    def has(self, name: str) -> bool:
+        """Whether the page offers a name."""
+        return name in names_in(self.file) or self.below(name) is not None
+
+    def below(self, name: str) -> Page | None:
+        """The page of a namespace below this one."""
+        page = Page(os.path.join(self.folder, name))
+        return page if os.path.isfile(page.file) else None
+
+
+def tensorflow_version() -> str:
+    """The version of the installed TensorFlow; empty when there is none."""
+    for build in ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly"):
+        try:
+            return importlib.metadata.version(build)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return ""
+
+
+def is_installed(module: str) -> bool:
+    """Whether a top-level module can be imported."""
+    try:
+        return importlib.util.find_spec(module.partition(".")[0]) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def public_page() -> Page:
+    """`tf` of today."""
+    return Page(_folder_of("tensorflow"))
+
+
+def page_at(path: str) -> Page | None:
+    """The page of a namespace of today's `tf`: `nn`, `compat.v1.nn`, `keras.layers`, `losses`."""
+    parts = path.split(".") if path else []
+    if parts[:2] in (["compat", "v1"], ["compat", "v2"]) and parts[2:3] in (["keras"], *([one] for one in _OF_KERAS)):
+        parts = parts[2:] if parts[2] == "keras" or parts[1] == "v2" else parts
+    if parts[:1] == ["keras"]:
+        root, parts = Page(os.path.join(_folder_of("keras"), "_tf_keras", "keras")), parts[1:]
+    elif parts[:1] and parts[0] in _OF_KERAS:
+        root = Page(os.path.join(_folder_of("keras"), "_tf_keras", "keras"))
+    else:
+        root = Page(os.path.join(_folder_of("tensorflow"), *_PUBLIC.split("/"))) if parts else public_page()
+    for part in parts:
+        below = root.below(part)
+        if below is None:
+            return None
+        root = below
+    return root
+
+
+def has_name(path: str, name: str) -> bool:
+    """Whether today's `tf.<path>` offers a name."""
+    page = page_at(path)
+    if page is None:
+        return False
+    above, _, last = path.rpartition(".")
+    put_there = path and f"{last}.{name}" in names_in(getattr(page_at(above), "file", ""))  # `app.flags = ...`
+    return page.has(name) or bool(put_there) or page_at(f"{path}.{name}".lstrip(".")) is not None
+
+
+def source_of(module: str) -> str | None:
+    """The file of a private module of the installed package, if it is there: `tensorflow.python.ops.array_ops`."""
+    parts = module.split(".")
+    path = os.path.join(_folder_of(parts[0]), *parts[1:])
+    candidates = (f"{path}.py", os.path.join(path, "__init__.py"), f"{path}.so")
+    found = next((file for file in candidates if os.path.isfile(file)), None)
+    return found or (path if os.path.isdir(path) else None)
+
+
+@functools.cache
+def names_in(file: str) -> frozenset[str]:
+    """The names that a generated page offers."""
+    try:
+        with open(file, encoding="utf-8") as page:
+            text = page.read()
+    except OSError:
+        return frozenset()
+    found = {asked or name for name, asked in _IMPORT.findall(text)}
+    found |= {first or second for first, second in _SET.findall(text)}
+    return frozenset(found)
+
+
+@functools.cache
+def names_defined_in(file: str) -> frozenset[str]:
+    """The names at the top of a Python source: what it defines, assigns and imports."""
+    try:
+        with open(file, "rb") as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return frozenset(found)
+
+
+def starred_in(file: str) -> list[str]:
+    """The modules that a Python source takes everything from."""
+    with open(file, "rb") as source:
+        tree = ast.parse(source.read())
+    stars = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+    return [node.module for node in stars if node.module and not node.level]
+
+
+def listed_in(module: str) -> frozenset[str]:
+    """What the `__all__` of a module of Lightwell lists, read from its source; all it defines, where it has none."""
+    file = source_of(module)
+    if file is None:
+        return frozenset()
+    with open(file, "rb") as source:
+        tree = ast.parse(source.read())
+    for node in tree.body:
+        is_all = isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets
+        )
+        if isinstance(node, ast.Assign) and is_all and isinstance(node.value, ast.List):
+            return frozenset(str(one.value) for one in node.value.elts if isinstance(one, ast.Constant))
+    return names_defined_in(file)
+
+
+@functools.cache
+def _folder_of(package: str) -> str:
+    spec = importlib.util.find_spec(package)
+    places = spec.submodule_search_locations if spec is not None else None
+    return next(iter(places)) if places else os.devnull

@@ -1,0 +1,167 @@
+"""A notebook as a program: its code cells in order, with what only Jupyter understands taken out.
+
+Takes a `.ipynb` file; gives a `Notebook`: the Python of each cell, line for line where it stood, and a note for every
+line that was left out (`%matplotlib inline`, `!pip install`, `%%bash`). Reads only, runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+
+SUFFIX = ".ipynb"
+# A magic at the top of a cell whose other lines are Python; every other one has a cell of something else.
+_PYTHON_BELOW = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+_WRITES = "writefile"
+_VERSION = re.compile(r"^\s*%tensorflow_version\s+(\d)")
+_LINE = re.compile(r"^(?P<indent>\s*)(?P<name>[A-Za-z_]\w*\s*=\s*)?(?P<jupyter>[!%].*)$")
+_QUOTES = ('"""', "'''")
+_TOKEN = re.compile(r"""\"{3}|'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\#.*|[()\[\]{}]""")
+_HELP = re.compile(r"^(?P<indent>\s*)(?P<jupyter>\?{1,2}[\w.]+|[\w.]+\?{1,2})\s*$")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line that was left out."""
+
+    cell: int
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"cell {self.cell}, line {self.line}: skipped {self.text}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of code.
+
+    Attributes:
+        number: its place among the cells of code, from 1.
+        source: its Python; as many lines as the cell has.
+        writes: the file that it writes itself into, by `%%writefile`.
+        text: what is written there.
+        appends: whether that is added to what the file holds.
+    """
+
+    number: int
+    source: str
+    writes: str = ""
+    text: str = ""
+    appends: bool = False
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """The code of a notebook.
+
+    Attributes:
+        file: its path.
+        cells: its cells of code, in order.
+        notes: what was left out.
+        tensorflow: the version that `%tensorflow_version` asked for, or the empty text.
+    """
+
+    file: str
+    cells: tuple[Cell, ...]
+    notes: tuple[Note, ...]
+    tensorflow: str = ""
+
+    @property
+    def source(self) -> str:
+        """All cells as one text."""
+        return "\n".join(cell.source for cell in self.cells)
+
+    def place_of(self, line: int) -> tuple[int, int]:
+        """The cell, and the line in it, of a line of `source`."""
+        for cell in self.cells:
+            length = cell.source.count("\n") + 1
+            if line <= length:
+                return cell.number, line
+            line -= length
+        return len(self.cells), line
+
+    def cell_file(self, number: int) -> str:
+        """What a cell is called in a traceback."""
+        return f"{self.file}, cell {number}"
+
+
+class NotANotebook(Exception):
+    """The file is no notebook."""
+
+
+def read_notebook(file: str) -> Notebook:
+    """Read a notebook, of format 3 or 4.
+
+    Raises:
+        NotANotebook: it is none.
+    """
+    try:
+        with open(file, encoding="utf-8") as opened:
+            content = json.load(opened)
+        sheets = content.get("worksheets", [content])
+        found = [cell for sheet in sheets for cell in sheet["cells"] if cell["cell_type"] == "code"]
+        texts = ["".join(cell.get("source", cell.get("input", ""))) for cell in found]
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotANotebook(f"{file!r} is not a notebook: {type(error).__name__}: {error}") from None
+    cells: list[Cell] = []
+    notes: list[Note] = []
+    for number, text in enumerate(texts, start=1):
+        cell, left_out = _read_cell(number, text)
+        cells.append(cell)
+        notes += left_out
+    versions = [match[1] for text in texts for match in map(_VERSION.match, text.splitlines()) if match]
+    return Notebook(file, tuple(cells), tuple(notes), versions[0] if versions else "")
+
+
+def _read_cell(number: int, text: str) -> tuple[Cell, list[Note]]:
+    lines = text.split("\n")
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    top = lines[first].strip()
+    notes: list[Note] = []
+    if top.startswith("%%"):
+        magic, _, rest = top[2:].partition(" ")
+        blank = "\n" * (len(lines) - 1)
+        if magic == _WRITES:
+            words = rest.split()
+            text = "\n".join([*lines[first + 1 :], ""])
+            return Cell(number, blank, writes=words[-1], text=text, appends="-a" in words), []
+        notes.append(Note(number, first + 1, top))
+        if magic not in _PYTHON_BELOW:
+            notes[0] = replace(notes[0], text=f"{top} and the {len(lines) - first - 1} lines below it")
+            return Cell(number, blank), notes
+        lines[first] = ""
+    inside = _lines_inside_texts(lines)
+    for place, line in enumerate(lines):
+        match = None if place in inside else (_LINE.match(line) or _HELP.match(line))
+        if match:
+            notes.append(Note(number, place + 1, match["jupyter"]))
+            name = match.groupdict().get("name") or ""
+            lines[place] = f"{match['indent']}{name}None" if name else f"{match['indent']}pass"
+    return Cell(number, "\n".join(lines)), notes
+
+
+def _lines_inside_texts(lines: list[str]) -> set[int]:
+    """The lines that begin inside of a text in three quotes or an open bracket, where `%` and `!` are ordinary."""
+    inside: set[int] = set()
+    quote, depth = "", 0
+    for place, line in enumerate(lines):
+        if quote or depth > 0:
+            inside.add(place)
+        elif _LINE.match(line):
+            continue
+        position = 0
+        while position < len(line):
+            if quote:
+                end = line.find(quote, position)
+                position = len(line) if end < 0 else end + 3
+                quote = quote if end < 0 else ""
+                continue
+            token = _TOKEN.search(line, position)
+            if token is None or token[0].startswith("#"):
+                break
+            position = token.end()
+            quote = token[0] if token[0] in _QUOTES else ""
+            depth += (token[0] in "([{") - (token[0] in ")]}")
+    return inside
