@@ -5,8 +5,8 @@ Takes an `Api`, which says where the names come from; gives functions for `Estim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.workers import data
@@ -25,17 +25,18 @@ class Api:
         layers: `dense`, `conv2d`, `max_pooling2d`, `dropout` in the spelling of TF 1.
         estimator: the names of `tf.estimator`.
         stamp: `stamp(steps, times)` makes a hook that appends the time to `times` once each of these steps has run.
+        settings: of the `RunConfig` of every Estimator that is made without one.
     """
 
     tf: Any
     layers: Any
     estimator: Any
     stamp: Callable[[Sequence[int], list[float]], Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def Estimator(self) -> Any:
-        """The class of that name."""
-        return self.estimator.Estimator
+    def Estimator(self, model_fn: ModelFn, model_dir: str, config: Any = None) -> Any:
+        """One of the class of that name."""
+        return self.estimator.Estimator(model_fn, model_dir, config or self.estimator.RunConfig(**self.settings))
 
     @property
     def EstimatorSpec(self) -> Any:

@@ -76,6 +76,16 @@ def test_every_contender_has_a_worker_and_every_goal_a_contender() -> None:
     assert len({row.key for row in ROWS}) == len(ROWS)
 
 
+def test_our_own_worker_measures() -> None:
+    from benchmarks.workers import ours
+    from benchmarks.workers.protocol import Plan
+
+    quick = {"seconds": 0.05, "size": 0, "is_quick": True}
+    for row, variant in (("mlp", ""), ("evaluate", "vouched")):
+        figures = ours.worker.prepare(row, Plan(variant, **quick))()
+        assert figures.get("per_second", figures.get("seconds", 0)) > 0, (row, figures)
+
+
 def test_no_worker_hides_a_package_by_its_name() -> None:
     hidden = [peer for peer in PEERS if importlib.util.find_spec(peer) is not None]
     assert not hidden

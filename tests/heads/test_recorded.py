@@ -60,7 +60,11 @@ def test_specs(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "optimizer"), [*((name, "sgd") for name in CASES), *((name, "adam") for name in KINDS)]
+    ("name", "optimizer"),
+    [
+        *((name, "adam") for name in KINDS),
+        *(pytest.param(name, "sgd", marks=pytest.mark.slow) for name in CASES),
+    ],
 )
 def test_twenty_steps(name: str, optimizer: str, tmp_path: Path) -> None:
     found, recorded = measure.trained(lw, CASES[name], optimizer, tmp_path), RECORDED[name][optimizer]

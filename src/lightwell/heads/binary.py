@@ -8,40 +8,30 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.heads import labels as label_forms
-from lightwell.heads.base import Head, described
+from lightwell.heads.base import described
 from lightwell.heads.classes import (
     all_class_ids,
     all_class_names,
     class_names,
-    classification_output,
+    classifying_outputs,
     predicted,
 )
 from lightwell.heads.labels import checked_vocabulary
-from lightwell.heads.losses import (
-    SUM_OVER_BATCH_SIZE,
-    LossFn,
-    checked_loss_fn,
-    checked_reduction,
-    losses_from,
-    reduced,
-    regularized,
-    total_penalty,
-)
+from lightwell.heads.losses import SUM_OVER_BATCH_SIZE, LossFn
 from lightwell.heads.metrics import AUC, Accuracy, Baseline, Mean, Precision, Recall
-from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.one_task import OneTaskHead
+from lightwell.heads.penalty import penalty_metric, update_penalty_metric
+from lightwell.heads.shapes import checked_logits
 from lightwell.heads.thresholds import checked_thresholds, threshold_metrics, update_threshold_metrics
 from lightwell.keys import (
-    CLASSIFY_SERVING_KEY,
-    DEFAULT_SERVING_SIGNATURE,
-    PREDICT_SERVING_KEY,
     REGRESS_SERVING_KEY,
     MetricKeys,
     PredictionKeys,
 )
-from lightwell.outputs import ExportOutput, PredictOutput, RegressionOutput
+from lightwell.outputs import ExportOutput, RegressionOutput
 
 
-class BinaryClassHead(Head):
+class BinaryClassHead(OneTaskHead):
     """For two classes; the loss is the sigmoid cross entropy.
 
     Logits are `[D0, D1, ... DN, 1]`, usually `[batch_size, 1]`, and so are labels and weights, whose last dimension may
@@ -68,40 +58,16 @@ class BinaryClassHead(Head):
         loss_fn: LossFn | None = None,
         name: str | None = None,
     ) -> None:
-        self._name = name
+        super().__init__(name, weight_column, loss_reduction, loss_fn)
         self._precision_curve = "PR"
         where = described(self)
-        self._weight_column = weight_column
         self._thresholds = checked_thresholds(thresholds, where)
         self._vocabulary = checked_vocabulary(label_vocabulary, where)
-        self._loss_reduction = checked_reduction(loss_reduction, where)
-        self._loss_fn = checked_loss_fn(loss_fn, where)
-
-    @property
-    def name(self) -> str | None:
-        """The head's name."""
-        return self._name
 
     @property
     def logits_dimension(self) -> int:
         """1."""
         return 1
-
-    @property
-    def loss_reduction(self) -> str:
-        """How the losses of a batch become one."""
-        return self._loss_reduction
-
-    def loss(
-        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
-    ) -> Any:
-        """The loss of a batch; see `Head.loss`."""
-        with tf.name_scope("losses"):
-            logits = checked_logits(logits, 1, described(self))
-            losses, weights = self._unweighted_loss_and_weights(
-                logits, self._processed_labels(logits, labels), features
-            )
-            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """Logits, probabilities and classes; see `Head.predictions`."""
@@ -135,8 +101,7 @@ class BinaryClassHead(Head):
                 key(MetricKeys.AUC): AUC(MetricKeys.AUC),
                 key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve=self._precision_curve),
             }
-            if regularization_losses is not None:
-                metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
+            metrics |= penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
             return metrics | threshold_metrics(self._thresholds, key)
 
     def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`
@@ -148,46 +113,35 @@ class BinaryClassHead(Head):
         regularization_losses: Any = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics; see `Head.update_metrics`."""
-        logits = checked_logits(logits, 1, described(self))
-        labels = self._processed_labels(logits, labels)
-        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
-        found = self.predictions(logits, [PredictionKeys.LOGISTIC, PredictionKeys.CLASS_IDS])
+        key, batch = self._summary_key, self.weighed(labels, logits, features)
+        labels, weights = batch.labels, batch.weights
+        found = self.predictions(batch.logits, [PredictionKeys.LOGISTIC, PredictionKeys.CLASS_IDS])
         logistic, ids = found[PredictionKeys.LOGISTIC], tf.cast(found[PredictionKeys.CLASS_IDS], tf.float32)
 
-        def of(key: str) -> Any:
-            return eval_metrics[self._summary_key(key)]
-
-        of(MetricKeys.LOSS_MEAN).update_state(losses, sample_weight=weights)
-        of(MetricKeys.ACCURACY).update_state(labels, ids, sample_weight=weights)
-        for key in (MetricKeys.PRECISION, MetricKeys.RECALL):
-            of(key).update_state(labels, ids, sample_weight=weights)
-        of(MetricKeys.PREDICTION_MEAN).update_state(logistic, sample_weight=weights)
-        for key in (MetricKeys.LABEL_MEAN, MetricKeys.ACCURACY_BASELINE):
-            of(key).update_state(labels, sample_weight=weights)
-        for key in (MetricKeys.AUC, MetricKeys.AUC_PR):
-            of(key).update_state(labels, logistic, sample_weight=weights)
-        if regularization_losses is not None:
-            of(MetricKeys.LOSS_REGULARIZATION).update_state(total_penalty(regularization_losses))
-        update_threshold_metrics(eval_metrics, self._thresholds, self._summary_key, labels, logistic, weights)
+        updates = {
+            MetricKeys.LOSS_MEAN: (batch.losses,),
+            MetricKeys.ACCURACY: (labels, ids),
+            MetricKeys.PRECISION: (labels, ids),
+            MetricKeys.RECALL: (labels, ids),
+            MetricKeys.PREDICTION_MEAN: (logistic,),
+            MetricKeys.LABEL_MEAN: (labels,),
+            MetricKeys.ACCURACY_BASELINE: (labels,),
+            MetricKeys.AUC: (labels, logistic),
+            MetricKeys.AUC_PR: (labels, logistic),
+        }
+        for name, values in updates.items():
+            eval_metrics[key(name)].update_state(*values, sample_weight=weights)
+        update_penalty_metric(eval_metrics, key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
+        update_threshold_metrics(eval_metrics, self._thresholds, key, labels, logistic, weights)
         return eval_metrics
 
     def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         """Scores of both classes, the probability of the second, and all predictions."""
-        classes = classification_output(predictions[PredictionKeys.PROBABILITIES], 2, self._vocabulary)
-        return {
-            DEFAULT_SERVING_SIGNATURE: classes,
-            CLASSIFY_SERVING_KEY: classes,
-            REGRESS_SERVING_KEY: RegressionOutput(value=predictions[PredictionKeys.LOGISTIC]),
-            PREDICT_SERVING_KEY: PredictOutput(predictions),
-        }
+        second = RegressionOutput(value=predictions[PredictionKeys.LOGISTIC])
+        return classifying_outputs(predictions, 2, self._vocabulary, {REGRESS_SERVING_KEY: second})
 
     def _processed_labels(self, logits: Any, labels: Any) -> Any:
         return label_forms.binary(labels, logits, self._vocabulary, described(self))
 
-    def _unweighted_loss_and_weights(self, logits: Any, labels: Any, features: Any) -> tuple[Any, Any]:
-        where = described(self)
-        if self._loss_fn is None:
-            losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        else:
-            losses = losses_from(self._loss_fn, labels, logits, features, self._loss_reduction, 1, where)
-        return losses, weights_of(features, self._weight_column, logits, where)
+    def _own_losses(self, labels: Any, logits: Any) -> Any:
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongType
 
 _MOST_SHOWN = 10
 
@@ -46,6 +46,17 @@ def require_shape(value: Any, expected: Any, text: str) -> Any:
     same = tf.debugging.Assert(tf.equal(shape, expected), [f"{text} Expected shape", expected, "got", shape])
     with tf.control_dependencies([same]):
         return tf.identity(value)
+
+
+def whole_number(value: Any, argument: str, where: str) -> int:
+    """A whole number that was given as `argument`.
+
+    Raises:
+        WrongType: it is something else.
+    """
+    if isinstance(value, str) or not hasattr(value, "__index__"):
+        raise WrongType(f"{where}: {argument} must be a whole number, got {value!r}.")
+    return int(value)
 
 
 def _written(sizes: Any) -> Any:

@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from lightwell.errors import UsageError
 from lightwell.heads.labels import Vocabulary
-from lightwell.outputs import ClassificationOutput
+from lightwell.keys import CLASSIFY_SERVING_KEY, DEFAULT_SERVING_SIGNATURE, PREDICT_SERVING_KEY, PredictionKeys
+from lightwell.outputs import ClassificationOutput, ExportOutput, PredictOutput
 
 Makers = Mapping[str, Callable[[], Any]]
 
@@ -50,9 +51,21 @@ def all_class_names(logits: Any, n_classes: int, vocabulary: Vocabulary | None) 
     return _for_each_example(tf.constant(names, tf.string), logits)
 
 
-def classification_output(scores: Any, n_classes: int, vocabulary: Vocabulary | None) -> ClassificationOutput:
-    """The signature of a classifier: a score for each class, and the names of the classes."""
-    return ClassificationOutput(scores=scores, classes=all_class_names(scores, n_classes, vocabulary))
+def classifying_outputs(
+    predictions: Mapping[str, Any],
+    n_classes: int,
+    vocabulary: Vocabulary | None,
+    others: Mapping[str, ExportOutput] | None = None,
+) -> dict[str, ExportOutput]:
+    """The signatures of a classifier: scores and names of the classes; then `others`; then all predictions."""
+    scores = predictions[PredictionKeys.PROBABILITIES]
+    classes = ClassificationOutput(scores=scores, classes=all_class_names(scores, n_classes, vocabulary))
+    return {
+        DEFAULT_SERVING_SIGNATURE: classes,
+        CLASSIFY_SERVING_KEY: classes,
+        **(others or {}),
+        PREDICT_SERVING_KEY: PredictOutput(dict(predictions)),
+    }
 
 
 def _for_each_example(row: Any, logits: Any) -> Any:

@@ -6,7 +6,7 @@ Owns the reductions, of both faces: `sum_over_batch_size`, `sum` and `auto` are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -64,22 +64,6 @@ def reduced(losses: Any, weights: Any, loss_reduction: str) -> Any:
     total = tf.reduce_sum(losses * weights)
     divisor = _DIVISORS[loss_reduction]
     return total if divisor is None else tf.math.divide_no_nan(total, divisor(losses, weights))
-
-
-def regularized(loss: Any, regularization_losses: Any) -> Any:
-    """The loss with the regularisation losses added, if there are any."""
-    penalty = total_penalty(regularization_losses)
-    return loss if penalty is None else loss + penalty
-
-
-def total_penalty(regularization_losses: Sequence[Any] | Any | None) -> Any:
-    """The sum of the regularisation losses; None if there are none."""
-    if regularization_losses is None:
-        return None
-    if tf.is_tensor(regularization_losses):
-        return tf.reduce_sum(regularization_losses)
-    losses = [tf.convert_to_tensor(loss) for loss in regularization_losses]
-    return tf.add_n(losses) if losses else None
 
 
 def checked_loss_fn(loss_fn: Any, where: str) -> LossFn | None:

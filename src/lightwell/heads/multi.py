@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType, near
 from lightwell.heads.base import Head, described, suffixed
-from lightwell.heads.losses import regularized, total_penalty
 from lightwell.heads.metrics import Mean
+from lightwell.heads.penalty import penalty_metric, regularized, update_penalty_metric
 from lightwell.heads.training import train_op_of, write_summaries
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, PREDICT_SERVING_KEY, MetricKeys, ModeKeys
 from lightwell.outputs import ExportOutput, PredictOutput
@@ -92,9 +92,7 @@ class MultiHead(Head):
 
     def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
         """New metrics: the loss of each head, and what the heads bring; see `Head.metrics`."""
-        metrics: dict[str, Any] = {}
-        if regularization_losses is not None:
-            metrics[self._summary_key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
+        metrics = penalty_metric(self._summary_key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
         metrics |= {suffixed(MetricKeys.LOSS, name): Mean(MetricKeys.LOSS) for name in self._heads}
         for name, head in self._heads.items():
             with tf.name_scope(name):
@@ -118,9 +116,7 @@ class MultiHead(Head):
     ) -> dict[str, Any]:
         """Adds a batch to the metrics; see `Head.update_metrics`."""
         logits, labels = self._by_head(logits), self._labels(labels)
-        if regularization_losses is not None:
-            penalty = total_penalty(regularization_losses)
-            eval_metrics[self._summary_key(MetricKeys.LOSS_REGULARIZATION)].update_state(penalty)
+        update_penalty_metric(eval_metrics, self._summary_key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
         for name, loss in self._losses(labels, logits, features, ModeKeys.EVAL).items():
             eval_metrics[suffixed(MetricKeys.LOSS, name)].update_state(loss)
         for name, head in self._heads.items():

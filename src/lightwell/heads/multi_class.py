@@ -7,35 +7,26 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError
 from lightwell.heads import labels as label_forms
 from lightwell.heads.base import Head, described
 from lightwell.heads.binary import BinaryClassHead
-from lightwell.heads.classes import all_class_ids, all_class_names, class_names, classification_output, predicted
+from lightwell.heads.check import whole_number
+from lightwell.heads.classes import all_class_ids, all_class_names, class_names, classifying_outputs, predicted
 from lightwell.heads.labels import checked_vocabulary
-from lightwell.heads.losses import (
-    SUM_OVER_BATCH_SIZE,
-    LossFn,
-    checked_loss_fn,
-    checked_reduction,
-    losses_from,
-    reduced,
-    regularized,
-    total_penalty,
-)
+from lightwell.heads.losses import SUM_OVER_BATCH_SIZE, LossFn
 from lightwell.heads.metrics import Accuracy, Mean
-from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.one_task import OneTaskHead
+from lightwell.heads.penalty import penalty_metric, update_penalty_metric
+from lightwell.heads.shapes import checked_logits
 from lightwell.keys import (
-    CLASSIFY_SERVING_KEY,
-    DEFAULT_SERVING_SIGNATURE,
-    PREDICT_SERVING_KEY,
     MetricKeys,
     PredictionKeys,
 )
-from lightwell.outputs import ExportOutput, PredictOutput
+from lightwell.outputs import ExportOutput
 
 
-class MultiClassHead(Head):
+class MultiClassHead(OneTaskHead):
     """For three classes and more; the loss is the softmax cross entropy.
 
     Logits are `[D0, D1, ... DN, n_classes]`, usually `[batch_size, n_classes]`; labels and weights are
@@ -62,39 +53,15 @@ class MultiClassHead(Head):
         loss_fn: LossFn | None = None,
         name: str | None = None,
     ) -> None:
-        self._name = name
+        super().__init__(name, weight_column, loss_reduction, loss_fn)
         where = described(self)
         self._n_classes = _checked_n_classes(n_classes, where)
-        self._weight_column = weight_column
         self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes)
-        self._loss_reduction = checked_reduction(loss_reduction, where)
-        self._loss_fn = checked_loss_fn(loss_fn, where)
-
-    @property
-    def name(self) -> str | None:
-        """The head's name."""
-        return self._name
 
     @property
     def logits_dimension(self) -> int:
         """How many classes there are."""
         return self._n_classes
-
-    @property
-    def loss_reduction(self) -> str:
-        """How the losses of a batch become one."""
-        return self._loss_reduction
-
-    def loss(
-        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
-    ) -> Any:
-        """The loss of a batch; see `Head.loss`."""
-        with tf.name_scope("losses"):
-            logits = checked_logits(logits, self._n_classes, described(self))
-            losses, weights = self._unweighted_loss_and_weights(
-                logits, self._processed_labels(logits, labels), features
-            )
-            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """Logits, probabilities and classes; see `Head.predictions`."""
@@ -115,10 +82,11 @@ class MultiClassHead(Head):
         """New metrics; see `Head.metrics`."""
         key = self._summary_key
         with tf.name_scope("metrics"):
-            metrics: dict[str, Any] = {key(MetricKeys.LOSS_MEAN): Mean(MetricKeys.LOSS_MEAN)}
-            if regularization_losses is not None:
-                metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
-            return metrics | {key(MetricKeys.ACCURACY): Accuracy(MetricKeys.ACCURACY)}
+            return {
+                key(MetricKeys.LOSS_MEAN): Mean(MetricKeys.LOSS_MEAN),
+                **penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses),
+                key(MetricKeys.ACCURACY): Accuracy(MetricKeys.ACCURACY),
+            }
 
     def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`
         self,
@@ -129,38 +97,23 @@ class MultiClassHead(Head):
         regularization_losses: Any = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics; see `Head.update_metrics`."""
-        logits = checked_logits(logits, self._n_classes, described(self))
-        ids = self._processed_labels(logits, labels)
-        losses, weights = self._unweighted_loss_and_weights(logits, ids, features)
-        (chosen,) = self.predictions(logits, [PredictionKeys.CLASS_IDS]).values()
-        eval_metrics[self._summary_key(MetricKeys.LOSS_MEAN)].update_state(losses, sample_weight=weights)
-        eval_metrics[self._summary_key(MetricKeys.ACCURACY)].update_state(ids, chosen, sample_weight=weights)
-        if regularization_losses is not None:
-            penalty = total_penalty(regularization_losses)
-            eval_metrics[self._summary_key(MetricKeys.LOSS_REGULARIZATION)].update_state(penalty)
+        key, batch = self._summary_key, self.weighed(labels, logits, features)
+        (chosen,) = self.predictions(batch.logits, [PredictionKeys.CLASS_IDS]).values()
+        eval_metrics[key(MetricKeys.LOSS_MEAN)].update_state(batch.losses, sample_weight=batch.weights)
+        eval_metrics[key(MetricKeys.ACCURACY)].update_state(batch.labels, chosen, sample_weight=batch.weights)
+        update_penalty_metric(eval_metrics, key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
         return eval_metrics
 
     def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         """Scores of the classes, and all predictions."""
-        scores = predictions[PredictionKeys.PROBABILITIES]
-        classes = classification_output(scores, self._n_classes, self._vocabulary)
-        return {
-            DEFAULT_SERVING_SIGNATURE: classes,
-            CLASSIFY_SERVING_KEY: classes,
-            PREDICT_SERVING_KEY: PredictOutput(predictions),
-        }
+        return classifying_outputs(predictions, self._n_classes, self._vocabulary)
 
     def _processed_labels(self, logits: Any, labels: Any) -> Any:
         return label_forms.class_ids(labels, logits, self._n_classes, self._vocabulary, described(self))
 
-    def _unweighted_loss_and_weights(self, logits: Any, label_ids: Any, features: Any) -> tuple[Any, Any]:
-        where = described(self)
-        if self._loss_fn is None:
-            ids = tf.squeeze(label_ids, axis=-1)
-            losses = tf.expand_dims(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ids, logits=logits), -1)
-        else:
-            losses = losses_from(self._loss_fn, label_ids, logits, features, self._loss_reduction, 1, where)
-        return losses, weights_of(features, self._weight_column, logits, where)
+    def _own_losses(self, labels: Any, logits: Any) -> Any:
+        ids = tf.squeeze(labels, axis=-1)
+        return tf.expand_dims(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=ids, logits=logits), -1)
 
 
 def binary_or_multi_class_head(
@@ -175,8 +128,6 @@ def binary_or_multi_class_head(
 def _checked_n_classes(n_classes: Any, where: str) -> int:
     if n_classes is None:
         raise UsageError(f"{where}: n_classes cannot be None. It is how many classes there are.")
-    if isinstance(n_classes, str) or not hasattr(n_classes, "__index__"):
-        raise WrongType(f"{where}: n_classes must be a whole number, got {n_classes!r}.")
-    if n_classes <= 2:
+    if whole_number(n_classes, "n_classes", where) <= 2:
         raise UsageError(f"{where}: n_classes must be > 2: {n_classes}. For two classes there is BinaryClassHead.")
     return int(n_classes)

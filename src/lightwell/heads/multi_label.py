@@ -9,33 +9,24 @@ import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType
 from lightwell.heads import labels as label_forms
-from lightwell.heads.base import Head, described
-from lightwell.heads.classes import all_class_names, classification_output, predicted
+from lightwell.heads.base import described
+from lightwell.heads.check import whole_number
+from lightwell.heads.classes import all_class_names, classifying_outputs, predicted
 from lightwell.heads.labels import Vocabulary, checked_vocabulary
-from lightwell.heads.losses import (
-    SUM_OVER_BATCH_SIZE,
-    LossFn,
-    checked_loss_fn,
-    checked_reduction,
-    losses_from,
-    reduced,
-    regularized,
-    total_penalty,
-)
+from lightwell.heads.losses import SUM_OVER_BATCH_SIZE, LossFn
 from lightwell.heads.metrics import AUC, Mean
-from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.one_task import OneTaskHead
+from lightwell.heads.penalty import penalty_metric, update_penalty_metric
+from lightwell.heads.shapes import checked_logits
 from lightwell.heads.thresholds import checked_thresholds, threshold_metrics, update_threshold_metrics
 from lightwell.keys import (
-    CLASSIFY_SERVING_KEY,
-    DEFAULT_SERVING_SIGNATURE,
-    PREDICT_SERVING_KEY,
     MetricKeys,
     PredictionKeys,
 )
-from lightwell.outputs import ExportOutput, PredictOutput
+from lightwell.outputs import ExportOutput
 
 
-class MultiLabelHead(Head):
+class MultiLabelHead(OneTaskHead):
     """For examples that are of several classes, or of none; the loss is the mean sigmoid cross entropy of the classes.
 
     Logits are `[D0, D1, ... DN, n_classes]`, usually `[batch_size, n_classes]`. Labels are zeros and ones of the same
@@ -67,43 +58,19 @@ class MultiLabelHead(Head):
         classes_for_class_based_metrics: Sequence[int | str] | None = None,
         name: str | None = None,
     ) -> None:
-        self._name = name
+        super().__init__(name, weight_column, loss_reduction, loss_fn)
         where = described(self)
         self._n_classes = _checked_n_classes(n_classes, where)
-        self._weight_column = weight_column
         self._thresholds = checked_thresholds(thresholds, where)
         self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes)
-        self._loss_reduction = checked_reduction(loss_reduction, where)
-        self._loss_fn = checked_loss_fn(loss_fn, where)
         self._own_metrics_of = _checked_classes(
             classes_for_class_based_metrics, self._n_classes, self._vocabulary, where
         )
 
     @property
-    def name(self) -> str | None:
-        """The head's name."""
-        return self._name
-
-    @property
     def logits_dimension(self) -> int:
         """How many classes there are."""
         return self._n_classes
-
-    @property
-    def loss_reduction(self) -> str:
-        """How the losses of a batch become one."""
-        return self._loss_reduction
-
-    def loss(
-        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
-    ) -> Any:
-        """The loss of a batch; see `Head.loss`."""
-        with tf.name_scope("losses"):
-            logits = checked_logits(logits, self._n_classes, described(self))
-            losses, weights = self._unweighted_loss_and_weights(
-                logits, self._processed_labels(logits, labels), features
-            )
-            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """Logits, probabilities, and the names of all classes; see `Head.predictions`."""
@@ -125,8 +92,7 @@ class MultiLabelHead(Head):
                 key(MetricKeys.AUC): AUC(MetricKeys.AUC),
                 key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
             }
-            if regularization_losses is not None:
-                metrics[key(MetricKeys.LOSS_REGULARIZATION)] = Mean(MetricKeys.LOSS_REGULARIZATION)
+            metrics |= penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
             metrics |= threshold_metrics(self._thresholds, key)
             for class_id in self._own_metrics_of:
                 mean, auc, precision_recall = self._class_keys(class_id)
@@ -142,17 +108,13 @@ class MultiLabelHead(Head):
         regularization_losses: Any = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics; see `Head.update_metrics`."""
-        key = self._summary_key
-        logits = checked_logits(logits, self._n_classes, described(self))
-        labels = self._processed_labels(logits, labels)
-        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
-        (probabilities,) = self.predictions(logits, [PredictionKeys.PROBABILITIES]).values()
-        eval_metrics[key(MetricKeys.LOSS_MEAN)].update_state(losses, sample_weight=weights)
+        key, batch = self._summary_key, self.weighed(labels, logits, features)
+        labels, weights = batch.labels, batch.weights
+        (probabilities,) = self.predictions(batch.logits, [PredictionKeys.PROBABILITIES]).values()
+        eval_metrics[key(MetricKeys.LOSS_MEAN)].update_state(batch.losses, sample_weight=weights)
         for curve in (MetricKeys.AUC, MetricKeys.AUC_PR):
             eval_metrics[key(curve)].update_state(labels, probabilities, sample_weight=weights)
-        if regularization_losses is not None:
-            penalty = total_penalty(regularization_losses)
-            eval_metrics[key(MetricKeys.LOSS_REGULARIZATION)].update_state(penalty)
+        update_penalty_metric(eval_metrics, key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
         update_threshold_metrics(eval_metrics, self._thresholds, key, labels, probabilities, weights)
         for class_id in self._own_metrics_of:
             mean, *curves = self._class_keys(class_id)
@@ -164,26 +126,15 @@ class MultiLabelHead(Head):
 
     def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
         """Scores of the classes, and all predictions."""
-        scores = predictions[PredictionKeys.PROBABILITIES]
-        classes = classification_output(scores, self._n_classes, self._vocabulary)
-        return {
-            DEFAULT_SERVING_SIGNATURE: classes,
-            CLASSIFY_SERVING_KEY: classes,
-            PREDICT_SERVING_KEY: PredictOutput(predictions),
-        }
+        return classifying_outputs(predictions, self._n_classes, self._vocabulary)
 
     def _processed_labels(self, logits: Any, labels: Any) -> Any:
         return label_forms.multi_hot(labels, logits, self._n_classes, self._vocabulary, described(self))
 
-    def _unweighted_loss_and_weights(self, logits: Any, processed_labels: Any, features: Any) -> tuple[Any, Any]:
-        where = described(self)
-        if self._loss_fn is None:
-            labels = tf.cast(processed_labels, tf.float32)
-            per_class = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-            losses = tf.reduce_mean(per_class, axis=-1, keepdims=True)
-        else:
-            losses = losses_from(self._loss_fn, processed_labels, logits, features, self._loss_reduction, 1, where)
-        return losses, weights_of(features, self._weight_column, logits, where)
+    def _own_losses(self, labels: Any, logits: Any) -> Any:
+        labels = tf.cast(labels, tf.float32)
+        per_class = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        return tf.reduce_mean(per_class, axis=-1, keepdims=True)
 
     def _class_keys(self, class_id: int) -> list[str]:
         """The names of the metrics of one class: its mean probability and two areas."""
@@ -195,9 +146,7 @@ class MultiLabelHead(Head):
 
 
 def _checked_n_classes(n_classes: Any, where: str) -> int:
-    if n_classes is not None and (isinstance(n_classes, str) or not hasattr(n_classes, "__index__")):
-        raise WrongType(f"{where}: n_classes must be a whole number, got {n_classes!r}.")
-    if n_classes is None or n_classes < 2:
+    if n_classes is None or whole_number(n_classes, "n_classes", where) < 2:
         raise UsageError(
             f"{where}: n_classes must be > 1 for multi-label classification. Given: {n_classes}. For one yes or no "
             "there is BinaryClassHead."

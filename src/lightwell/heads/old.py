@@ -13,11 +13,11 @@ import tensorflow as tf
 
 from lightwell.heads.base import described, suffixed
 from lightwell.heads.binary import BinaryClassHead
-from lightwell.heads.losses import LossFn, reduced, regularized
+from lightwell.heads.losses import LossFn, reduced
 from lightwell.heads.metrics import TRAPEZOIDS
 from lightwell.heads.multi_class import MultiClassHead
+from lightwell.heads.penalty import regularized
 from lightwell.heads.regression import RegressionHead
-from lightwell.heads.shapes import checked_logits
 from lightwell.heads.training import train_op_of, write_summaries
 from lightwell.keys import MetricKeys, ModeKeys
 from lightwell.spec import EstimatorSpec
@@ -89,10 +89,9 @@ class AdaptedHead(OldHead):
     def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
         """The loss of a batch, without regularisation, and what it is made of."""
         head = self._head
-        logits = checked_logits(logits, head.logits_dimension, described(head))
-        processed = head._processed_labels(logits, labels)
-        losses, weights = head._unweighted_loss_and_weights(logits, processed, features)
-        return LossSpec(reduced(losses, weights, head.loss_reduction), losses, weights, processed)
+        batch = head.weighed(labels, logits, features)
+        loss = reduced(batch.losses, batch.weights, head.loss_reduction)
+        return LossSpec(loss, batch.losses, batch.weights, batch.labels)
 
     def create_estimator_spec(
         self,

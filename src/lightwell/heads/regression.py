@@ -9,21 +9,14 @@ import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType
 from lightwell.heads import labels as label_forms
-from lightwell.heads.base import Head, described
-from lightwell.heads.check import require
+from lightwell.heads.base import described
+from lightwell.heads.check import require, whole_number
 from lightwell.heads.classes import predicted
-from lightwell.heads.losses import (
-    SUM_OVER_BATCH_SIZE,
-    LossFn,
-    checked_loss_fn,
-    checked_reduction,
-    losses_from,
-    reduced,
-    regularized,
-    total_penalty,
-)
+from lightwell.heads.losses import SUM_OVER_BATCH_SIZE, LossFn
 from lightwell.heads.metrics import Mean
-from lightwell.heads.shapes import checked_logits, weights_of
+from lightwell.heads.one_task import OneTaskHead
+from lightwell.heads.penalty import penalty_metric, update_penalty_metric
+from lightwell.heads.shapes import checked_logits
 from lightwell.keys import (
     DEFAULT_SERVING_SIGNATURE,
     PREDICT_SERVING_KEY,
@@ -34,7 +27,7 @@ from lightwell.keys import (
 from lightwell.outputs import ExportOutput, PredictOutput, RegressionOutput
 
 
-class RegressionHead(Head):
+class RegressionHead(OneTaskHead):
     """For numbers; the loss is the squared error.
 
     Logits and labels are `[D0, D1, ... DN, label_dimension]`, usually `[batch_size, label_dimension]`; labels of one
@@ -52,6 +45,8 @@ class RegressionHead(Head):
         name: a suffix of metrics and summaries, and the scope of ops.
     """
 
+    _weighs_each_logit = True
+
     def __init__(
         self,
         label_dimension: int = 1,
@@ -61,41 +56,17 @@ class RegressionHead(Head):
         inverse_link_fn: Callable[[Any], Any] | None = None,
         name: str | None = None,
     ) -> None:
-        self._name = name
+        super().__init__(name, weight_column, loss_reduction, loss_fn)
         where = described(self)
         self._logits_dimension = _checked_dimension(label_dimension, where)
-        self._weight_column = weight_column
-        self._loss_reduction = checked_reduction(loss_reduction, where)
-        self._loss_fn = checked_loss_fn(loss_fn, where)
         if inverse_link_fn is not None and not callable(inverse_link_fn):
             raise WrongType(f"{where}: inverse_link_fn must be a function of the logits, got {inverse_link_fn!r}.")
         self._inverse_link_fn = inverse_link_fn
 
     @property
-    def name(self) -> str | None:
-        """The head's name."""
-        return self._name
-
-    @property
     def logits_dimension(self) -> int:
         """How many numbers each example has."""
         return self._logits_dimension
-
-    @property
-    def loss_reduction(self) -> str:
-        """How the losses of a batch become one."""
-        return self._loss_reduction
-
-    def loss(
-        self, labels: Any, logits: Any, features: Any = None, mode: Any = None, regularization_losses: Any = None
-    ) -> Any:
-        """The loss of a batch; see `Head.loss`."""
-        with tf.name_scope("losses"):
-            logits = checked_logits(logits, self._logits_dimension, described(self))
-            losses, weights = self._unweighted_loss_and_weights(
-                logits, self._processed_labels(logits, labels), features
-            )
-            return regularized(reduced(losses, weights, self._loss_reduction), regularization_losses)
 
     def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[str, Any]:
         """The numbers, and the logits where they are something else; see `Head.predictions`."""
@@ -108,11 +79,11 @@ class RegressionHead(Head):
 
     def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
         """New metrics; see `Head.metrics`."""
-        names = [MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN]
-        if regularization_losses is not None:
-            names.append(MetricKeys.LOSS_REGULARIZATION)
+        key = self._summary_key
         with tf.name_scope("metrics"):
-            return {self._summary_key(name): Mean(name) for name in names}
+            means = (MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN)
+            metrics: dict[str, Any] = {key(name): Mean(name) for name in means}
+            return metrics | penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
 
     def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`
         self,
@@ -123,19 +94,15 @@ class RegressionHead(Head):
         regularization_losses: Any = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics; see `Head.update_metrics`."""
-        logits = checked_logits(logits, self._logits_dimension, described(self))
-        labels = self._processed_labels(logits, labels)
-        losses, weights = self._unweighted_loss_and_weights(logits, labels, features)
+        key, batch = self._summary_key, self.weighed(labels, logits, features)
         values = {
-            MetricKeys.LOSS_MEAN: losses,
-            MetricKeys.PREDICTION_MEAN: self._predicted_value(logits),
-            MetricKeys.LABEL_MEAN: labels,
+            MetricKeys.LOSS_MEAN: batch.losses,
+            MetricKeys.PREDICTION_MEAN: self._predicted_value(batch.logits),
+            MetricKeys.LABEL_MEAN: batch.labels,
         }
-        for key, value in values.items():
-            eval_metrics[self._summary_key(key)].update_state(value, sample_weight=weights)
-        if regularization_losses is not None:
-            penalty = total_penalty(regularization_losses)
-            eval_metrics[self._summary_key(MetricKeys.LOSS_REGULARIZATION)].update_state(penalty)
+        for name, value in values.items():
+            eval_metrics[key(name)].update_state(value, sample_weight=batch.weights)
+        update_penalty_metric(eval_metrics, key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
         return eval_metrics
 
     def export_outputs(self, predictions: dict[str, Any]) -> dict[str, ExportOutput]:
@@ -153,13 +120,8 @@ class RegressionHead(Head):
     def _processed_labels(self, logits: Any, labels: Any) -> Any:
         return label_forms.numbers(labels, logits, self._logits_dimension, described(self))
 
-    def _unweighted_loss_and_weights(self, logits: Any, labels: Any, features: Any) -> tuple[Any, Any]:
-        where, dimension = described(self), self._logits_dimension
-        if self._loss_fn is None:
-            losses = tf.math.squared_difference(logits, labels)
-        else:
-            losses = losses_from(self._loss_fn, labels, logits, features, self._loss_reduction, dimension, where)
-        return losses, weights_of(features, self._weight_column, logits, where, per_logit=True)
+    def _own_losses(self, labels: Any, logits: Any) -> Any:
+        return tf.math.squared_difference(logits, labels)
 
 
 class PoissonRegressionHead(RegressionHead):
@@ -210,8 +172,6 @@ class LogisticRegressionHead(RegressionHead):
 
 
 def _checked_dimension(label_dimension: Any, where: str) -> int:
-    if isinstance(label_dimension, str) or not hasattr(label_dimension, "__index__"):
-        raise WrongType(f"{where}: label_dimension must be a whole number, got {label_dimension!r}.")
-    if label_dimension < 1:
+    if whole_number(label_dimension, "label_dimension", where) < 1:
         raise UsageError(f"{where}: Invalid label_dimension {label_dimension}. Each example has one number or more.")
     return int(label_dimension)

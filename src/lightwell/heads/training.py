@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType
-from lightwell.heads.losses import total_penalty
+from lightwell.heads.penalty import total_penalty
 from lightwell.interop.keras_scope import is_keras_optimizer
 from lightwell.keys import MetricKeys
 from lightwell.optimizers import minimize
