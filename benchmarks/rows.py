@@ -107,6 +107,18 @@ ROWS = (
         goals=(AtLeast(1.5, "tf_estimator"),),
     ),
     Row(
+        "ready_wide",
+        "Train `DNNLinearCombinedClassifier` (the same columns and layers, its own optimizers, batch 256)",
+        contenders=_BOTH,
+        goals=(AtLeast(1.5, "tf_estimator"),),
+    ),
+    Row(
+        "ready_dnn",
+        "Train `DNNClassifier` (784-128-10 on a numeric column, its own optimizer, batch 32)",
+        contenders=_BOTH,
+        goals=(AtLeast(2, "tf_estimator"),),
+    ),
+    Row(
         "predict_batches",
         "Predict 20,000 rows x 784 (MLP) in batches of 32",
         unit="rows/s",

@@ -1,6 +1,6 @@
-"""The `model_fn`s and `input_fn`s of both Estimators: one text, run by Lightwell and by tf.estimator 2.15.
+"""The `model_fn`s, `input_fn`s and ready-made models of both: one text, run by Lightwell and by tf.estimator 2.15.
 
-Takes an `Api`, which says where the names come from; gives functions for `Estimator`.
+Takes an `Api`, which says where the names come from; gives functions for `Estimator`, or what makes one in a folder.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from benchmarks.workers import data
 
 ModelFn = Callable[..., Any]
 InputFn = Callable[[], Any]
+MakeEstimator = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,8 @@ def wide_and_deep(api: Api) -> ModelFn:
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
         tf = api.tf
-        columns, feature_column = tf.compat.v1.feature_column, tf.feature_column
-        half = len(data.TEXT_COLUMNS) // 2
-        texts = [
-            feature_column.categorical_column_with_vocabulary_list(name, data.VOCABULARY)
-            for name in data.TEXT_COLUMNS[:half]
-        ]
-        texts += [feature_column.categorical_column_with_hash_bucket(name, 1000) for name in data.TEXT_COLUMNS[half:]]
-        deep = [feature_column.embedding_column(column, 8) for column in texts]
-        deep += [feature_column.numeric_column(name) for name in data.NUMBER_COLUMNS]
+        columns = tf.compat.v1.feature_column
+        texts, deep = _click_columns(tf.feature_column)
         net = columns.input_layer(features, deep)
         for units in (64, 32):
             net = api.layers.dense(net, units, activation=tf.nn.relu)
@@ -93,6 +87,20 @@ def wide_and_deep(api: Api) -> ModelFn:
         return api.EstimatorSpec(mode=mode, loss=loss, train_op=_adam(tf, loss))
 
     return model_fn
+
+
+def ready_wide_and_deep(api: Api) -> MakeEstimator:
+    """The same columns and layers as a ready-made model, with the optimizers that it brings."""
+    wide, deep = _click_columns(api.tf.feature_column)
+    return lambda model_dir: api.estimator.DNNLinearCombinedClassifier(
+        model_dir, linear_feature_columns=wide, dnn_feature_columns=deep, dnn_hidden_units=[64, 32]
+    )
+
+
+def ready_dnn(api: Api) -> MakeEstimator:
+    """The perceptron of `mlp` as a ready-made model, with the optimizer that it brings."""
+    pixels = api.tf.feature_column.numeric_column("x", shape=[data.FEATURES])
+    return lambda model_dir: api.estimator.DNNClassifier([128], [pixels], model_dir, n_classes=data.CLASSES)
 
 
 def training_input(api: Api, arrays: Any, batch: int = data.BATCH) -> InputFn:
@@ -133,6 +141,15 @@ def fetching_hook(api: Api) -> Any:
             self.last = run_values.results
 
     return Fetching()
+
+
+def _click_columns(column: Any) -> tuple[list[Any], list[Any]]:
+    """The text columns, and their embeddings beside the number columns."""
+    half = len(data.TEXT_COLUMNS) // 2
+    texts = [column.categorical_column_with_vocabulary_list(name, data.VOCABULARY) for name in data.TEXT_COLUMNS[:half]]
+    texts += [column.categorical_column_with_hash_bucket(name, 1000) for name in data.TEXT_COLUMNS[half:]]
+    deep = [column.embedding_column(text, 8) for text in texts]
+    return texts, [*deep, *(column.numeric_column(name) for name in data.NUMBER_COLUMNS)]
 
 
 def _classifier(api: Api, logits: Any, labels: Any, mode: str) -> Any:

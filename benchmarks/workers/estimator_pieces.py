@@ -24,6 +24,8 @@ def register(worker: Worker, api: Api) -> None:
         "mlp_hook": train_mlp_with_hook,
         "cnn": train_cnn,
         "wide": train_wide_and_deep,
+        "ready_wide": train_ready_wide_and_deep,
+        "ready_dnn": train_ready_dnn,
         "predict_batches": lambda api, plan: predict_batches(api, plan, data.BATCH),
         "predict_batches_256": lambda api, plan: predict_batches(api, plan, 256),
         "predict_rows": predict_rows,
@@ -50,11 +52,23 @@ def train_rate(
     warm: int = WARM_STEPS,
     make_hooks: Callable[[], Sequence[Any]] = list,
 ) -> float:
-    """Trains a new model and returns its steps per second after `warm` steps."""
+    """Trains a new model of a `model_fn` and returns its steps per second after `warm` steps."""
+    return rate_of(api, lambda folder: api.Estimator(model_fn, folder), input_fn, steps, warm, make_hooks)
+
+
+def rate_of(
+    api: Api,
+    make: Callable[[str], Any],
+    input_fn: Any,
+    steps: int,
+    warm: int = WARM_STEPS,
+    make_hooks: Callable[[], Sequence[Any]] = list,
+) -> float:
+    """Trains the Estimator that `make` makes in a folder, and returns its steps per second after `warm` steps."""
     times: list[float] = []
     with tempfile.TemporaryDirectory() as model_dir:
         hooks = [*make_hooks(), api.stamp([warm, warm + steps], times)]
-        api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=warm + steps)
+        make(model_dir).train(input_fn, hooks=hooks, steps=warm + steps)
     return steps / (times[1] - times[0])
 
 
@@ -91,6 +105,17 @@ def train_cnn(api: Api, plan: Plan) -> Measure:
 def train_wide_and_deep(api: Api, plan: Plan) -> Measure:
     input_fn = models.training_input(api, data.clicks(plan.scaled(20_000, 1_000)), batch=256)
     return measured_steps(lambda steps: train_rate(api, models.wide_and_deep(api), input_fn, steps), plan, guess=50)
+
+
+def train_ready_wide_and_deep(api: Api, plan: Plan) -> Measure:
+    input_fn = models.training_input(api, data.clicks(plan.scaled(20_000, 1_000)), batch=256)
+    make = models.ready_wide_and_deep(api)
+    return measured_steps(lambda steps: rate_of(api, make, input_fn, steps), plan, guess=50)
+
+
+def train_ready_dnn(api: Api, plan: Plan) -> Measure:
+    input_fn, make = models.digits_input(api, data.TRAIN_ROWS), models.ready_dnn(api)
+    return measured_steps(lambda steps: rate_of(api, make, input_fn, steps), plan, guess=100)
 
 
 def predict_batches(api: Api, plan: Plan, batch: int) -> Measure:

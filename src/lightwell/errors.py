@@ -4,6 +4,7 @@
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
     │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
+    │   │   ├── WrongFeature (TypeError)   a feature of a type that its column cannot read
     │   │   └── NotInitialised (RuntimeError)   variables that nothing gives a first value
     │   ├── InputFnError                   input_fn, or what it returned
     │   ├── ModelFileError (OSError)       the file of a Keras model is not there
@@ -30,7 +31,18 @@ to do.
 
 from __future__ import annotations
 
+import difflib
 import errno
+import typing
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def near(name: str, known: Iterable[object]) -> str:
+    """The end of a text about a name that is not there: which of the known ones look like it; empty if none does."""
+    close = difflib.get_close_matches(name, [str(one) for one in known], n=3, cutoff=0.5)
+    return f" Near to it: {close}." if close else ""
 
 
 class LightwellError(Exception):
@@ -53,6 +65,10 @@ class UnknownFeature(ModelFnError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[1])
+
+
+class WrongFeature(ModelFnError, TypeError):
+    """A feature is of a type that its column cannot read."""
 
 
 class NotInitialised(ModelFnError, RuntimeError):

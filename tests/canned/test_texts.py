@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -36,24 +37,42 @@ def test_a_feature_that_a_crossed_column_misses() -> None:
 
 
 def test_numbers_that_are_words() -> None:
-    text = r"DNNRegressor: Column dtype and tensor dtype must be compatible. key: city, column dtype: float32, tensor dtype: string.*tf.strings.to_number"  # noqa: E501
+    text = r"DNNRegressor: Cast string to float is not supported. key: city, column dtype: float32, tensor dtype: string.*tf.strings.to_number"  # noqa: E501
     with pytest.raises(TypeError, match=text):
         lw.DNNRegressor([2], [column.numeric_column("city")]).train(rows())
 
 
-def test_words_that_are_numbers() -> None:
-    words = column.categorical_column_with_vocabulary_list("age", ["young", "old"])
-    with pytest.raises(TypeError, match=r"key: age, column dtype: string, tensor dtype: float32.*make the column with"):
-        lw.LinearClassifier([words]).train(rows())
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: column.categorical_column_with_vocabulary_list("age", ["young", "old"]),
+            r"input_tensor dtype must be string or integer. key: age, .* tensor dtype: float32.*a bucketized_column",
+        ),
+        (
+            lambda: column.categorical_column_with_hash_bucket("city", 3, dtype=tf.int64),
+            r"Column dtype and SparseTensors dtype must be compatible. key: city, .* with dtype=tf.string",
+        ),
+        (
+            lambda: column.categorical_column_with_identity("city", 3),
+            r"LinearClassifier: Invalid input, not integer. key: city, .* class numbers from 0 on",
+        ),
+    ],
+)
+def test_a_feature_of_a_type_that_its_column_cannot_read(make: Callable[[], Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text) as caught:
+        lw.LinearClassifier([make()]).train(rows())
+    assert isinstance(caught.value, TypeError)
 
 
 def test_a_vocabulary_file_that_is_gone(tmp_path: Path) -> None:
     path = str(tmp_path / "words.txt")
     words = column.categorical_column_with_vocabulary_file("city", path, 3)
     with pytest.raises(
-        OSError, match=r"vocabulary_file in city does not exist: '.*words.txt'. The column 'city' looks"
-    ):
+        OSError, match=r"vocabulary_file in city does not exist: '.*words.txt' .* The column 'city' looks"
+    ) as caught:
         lw.LinearClassifier([words]).train(rows())
+    assert isinstance(caught.value, tf.errors.NotFoundError)
 
 
 def test_a_vocabulary_file_below_an_embedding_is_looked_for_too(tmp_path: Path) -> None:
@@ -63,7 +82,8 @@ def test_a_vocabulary_file_below_an_embedding_is_looked_for_too(tmp_path: Path) 
 
 
 def test_more_labels_than_classes() -> None:
-    with pytest.raises(Exception, match=r"(?s)\b7\b"):
+    text = r"(?s)Label IDs must < n_classes.*from 0 to 2. Check n_classes .* Got\] \[7\].*failed in training, batch 1"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         lw.LinearClassifier([AGE], n_classes=3).train(rows(labels=(1, 7)))
 
 
@@ -90,9 +110,22 @@ def test_no_hidden_units(units: Any) -> None:
         lw.DNNClassifier(units, [AGE])
 
 
-def test_hidden_units_that_are_none() -> None:
-    with pytest.raises(ValueError, match=r"hidden_units must hold positive whole numbers, got 0 in \[4, 0\]"):
-        lw.DNNClassifier([4, 0], [AGE])
+@pytest.mark.parametrize(
+    ("units", "got"),
+    [
+        ([4, 0], r"got 0 \(int\) in \[4, 0\]"),
+        ([2.5], r"got 2.5 \(float\) in \[2.5\]"),
+        ([AGE], r"got NumericColumn.* Columns go to feature_columns"),
+    ],
+)
+def test_hidden_units_that_are_none(units: Any, got: str) -> None:
+    with pytest.raises(ValueError, match=r"hidden_units must hold positive whole numbers, the number of .*" + got):
+        lw.DNNClassifier(units, [AGE])
+
+
+def test_hidden_units_of_any_kind_of_list() -> None:
+    lw.DNNClassifier((4, 2), [AGE])
+    lw.DNNClassifier(np.array([4, 2]), [AGE])
 
 
 def test_no_columns_at_all() -> None:
@@ -111,13 +144,22 @@ def test_an_empty_list_of_columns() -> None:
 
 
 def test_a_key_in_place_of_a_column() -> None:
-    with pytest.raises(ValueError, match=r"feature_columns must hold feature columns only .* got 'age' \(str\)"):
+    text = r"feature_columns must hold feature columns only .* got 'age' \(str\).*column.numeric_column\('age'\)"
+    with pytest.raises(ValueError, match=text):
         lw.LinearRegressor(["age"])
 
 
+def test_a_layer_in_place_of_a_column() -> None:
+    with pytest.raises(ValueError, match=r"feature_columns must hold feature columns only .* \(Dense\). A column says"):
+        lw.LinearRegressor([lw.layers.Dense(3, name="named")])
+
+
 def test_a_raw_category_in_a_network() -> None:
-    with pytest.raises(ValueError, match=r"wrap the column 'city' with tf.feature_column.indicator_column"):
-        lw.DNNClassifier([2], [CITY]).train(rows())
+    text = r"Items of feature_columns must be a _DenseColumn, and the column 'city' in {} is a Vocab.*indicator_column"
+    with pytest.raises(ValueError, match=text.format("feature_columns")):
+        lw.DNNClassifier([2], [CITY])
+    with pytest.raises(ValueError, match=text.format("dnn_feature_columns")):
+        lw.DNNLinearCombinedClassifier(dnn_feature_columns=[AGE, CITY], dnn_hidden_units=[2])
 
 
 def test_an_optimizer_of_unknown_name() -> None:
@@ -134,6 +176,31 @@ def test_an_optimizer_that_is_none() -> None:
 def test_a_function_that_makes_no_optimizer() -> None:
     with pytest.raises(ValueError, match=r"not an Optimizer instance. Given: None \(a NoneType\), by optimizer\(\)"):
         lw.LinearClassifier([AGE], optimizer=lambda: None).train(rows())
+
+
+def test_a_function_that_cannot_be_called_without_arguments() -> None:
+    with pytest.raises(ValueError, match=r"It cannot be called without \['rate'\]: write lambda: \.\.\. around it"):
+        lw.LinearClassifier([AGE], optimizer=lambda rate: rate)
+
+
+def test_a_weight_column_that_is_not_there() -> None:
+    text = r"Feature wieght is not in features dictionary. The weight_column of the head .* Near to it: \['weight'\]"
+    with pytest.raises(ValueError, match=text):
+        lw.LinearClassifier([AGE], weight_column="wieght").train(rows(weight=[[1.0], [2.0]]))
+
+
+def test_labels_of_another_key() -> None:
+    def keyed() -> Any:
+        return rows()().map(lambda features, labels: (features, {"prise": labels, "click": labels}))
+
+    head = lw.MultiHead([lw.RegressionHead(name="price"), lw.BinaryClassHead(name="click")])
+    text = r"labels has missing values for head\(s\): \['price'\]. It has .* Near to it: \['prise'\]"
+    with pytest.raises(ValueError, match=text):
+        lw.LinearEstimator(head, [AGE]).train(keyed)
+    with pytest.raises(
+        ValueError, match=r"RegressionHead: labels must be a Tensor, got a dict with \['click', 'prise'\]"
+    ):
+        lw.LinearRegressor([AGE]).train(keyed)
 
 
 def test_a_combiner_that_is_none() -> None:

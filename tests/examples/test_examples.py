@@ -68,3 +68,10 @@ def test_train_evaluate_export(example: Any, tmp_path: Path, capsys: pytest.Capt
     assert float(shown.split("served:    ")[1].split(" ")[0]) > 0.9
     assert float(shown.split("largest difference ")[1].split(" ")[0]) < 1e-4
     assert float(shown.split("keras:     accuracy ")[1].split(" ")[0]) > 0.9
+
+
+def test_ready_made(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "hidden.png"
+    example("ready_made").main(str(tmp_path / "run"), str(picture), steps=200)
+    assert float(capsys.readouterr().out.split("accuracy ")[1].split("\n")[0]) > 0.8
+    assert picture.stat().st_size > 10_000

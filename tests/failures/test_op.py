@@ -29,7 +29,7 @@ def test_an_op_that_a_hook_made_is_told_by_the_hooks_line(tmp_path: Path) -> Non
         tiny.estimator(tmp_path, model(with_ten)).train(tiny.data, [Looks()], steps=2)
     text = str(told.value)
     assert "= 10 is not in [0, 2)" in text.splitlines()[0]
-    assert "The op 'of_a_hook' (GatherV2) failed in training; made in hook here:" in text
+    assert "The op 'of_a_hook' (GatherV2) failed in training, batch 1; made in hook here:" in text
     assert 'name="of_a_hook"' in text
 
 

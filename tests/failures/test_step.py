@@ -57,7 +57,7 @@ FAILURES: dict[str, Failure] = {
         Invalid,
         INDEX,
         "lookup",
-        ("The op 'Gather' (ResourceGather) failed in training; made in model_fn here:", INPUTS),
+        ("The op 'Gather' (ResourceGather) failed in training, batch 1; made in model_fn here:", INPUTS),
     ),
     "training step by step": Failure(
         lambda d: train(d, failing.lookup, fuse_steps=False), Invalid, INDEX, "lookup", ("failed in training", INPUTS)
@@ -70,7 +70,11 @@ FAILURES: dict[str, Failure] = {
         (INPUTS,),
     ),
     "in the middle of a call": Failure(
-        lambda d: train(d, failing.late_lookup), Invalid, "indices[2] = 30 is not in [0, 30)", "late lookup"
+        lambda d: train(d, failing.late_lookup),
+        Invalid,
+        "indices[2] = 30 is not in [0, 30)",
+        "late lookup",
+        ("batch 24",),
     ),
     "evaluation": Failure(
         lambda d: evaluate(d, failing.lookup), Invalid, INDEX, "lookup", ("failed in evaluation", INPUTS)

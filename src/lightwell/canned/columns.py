@@ -6,13 +6,22 @@ that it can read, and its vocabulary file. Says so with names, before anything i
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongType
+from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongFeature, near
+
+
+class VocabularyMissing(ModelFileError, tf.errors.NotFoundError):
+    """A vocabulary file is not there. TensorFlow says `NotFoundError` once it looks for it."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 def column_list(feature_columns: Any, where: str, argument: str = "feature_columns") -> tuple[Any, ...]:
@@ -22,23 +31,49 @@ def column_list(feature_columns: Any, where: str, argument: str = "feature_colum
         UsageError: there are none, or they are no columns.
     """
     if isinstance(feature_columns, Mapping | str) or not (
-        isinstance(feature_columns, Iterable) or hasattr(feature_columns, "name")
+        isinstance(feature_columns, Iterable) or _is_column(feature_columns)
     ):
         raise UsageError(
             f"{where}: {argument} must be a list of feature columns, got {type(feature_columns).__name__} "
             f"{feature_columns!r}. Pass [tf.feature_column.numeric_column('age'), ...]."
         )
-    columns = (feature_columns,) if hasattr(feature_columns, "name") else tuple(feature_columns)
+    # A column of TensorFlow is a tuple itself.
+    columns = (feature_columns,) if _is_column(feature_columns) else tuple(feature_columns)
     if not columns:
         raise UsageError(f"{where}: {argument} must not be empty. Pass at least one column.")
     for column in columns:
-        if not hasattr(column, "name") or isinstance(column, str):
+        if not _is_column(column):
+            hint = f"numeric_column({column!r})" if isinstance(column, str) else "numeric_column('age')"
             raise UsageError(
                 f"{where}: {argument} must hold feature columns only (FeatureColumn), got {column!r} "
-                f"({type(column).__name__}). For the feature of that name, write "
-                "tf.feature_column.numeric_column(key) or one of its siblings."
+                f"({type(column).__name__}). A column says how a feature is read: tf.feature_column.{hint}, or one of "
+                "its siblings."
             )
     return columns
+
+
+def dense_column_list(feature_columns: Any, where: str, argument: str = "feature_columns") -> tuple[Any, ...]:
+    """The same for a network, which reads numbers: each column must give some.
+
+    Raises:
+        UsageError: there are none, they are no columns, or one is a category that nothing turns into numbers.
+    """
+    columns = column_list(feature_columns, where, argument)
+    for column in columns:
+        if not hasattr(column, "get_dense_tensor") and not hasattr(column, "_get_dense_tensor"):
+            raise UsageError(
+                f"{where}: Items of feature_columns must be a _DenseColumn, and the column {column.name!r} in "
+                f"{argument} is a {type(column).__name__}. You can wrap a categorical column with an embedding_column "
+                f"or indicator_column: wrap the column {column.name!r} with tf.feature_column.indicator_column(...) or "
+                "embedding_column(..., dimension=8) if it has many values."
+            )
+    return columns
+
+
+def _is_column(given: Any) -> bool:
+    """Whether it is a column of TensorFlow, of today's kind or of the older one."""
+    kind = type(given)
+    return hasattr(given, "name") and (hasattr(kind, "parse_example_spec") or hasattr(kind, "_parse_example_spec"))
 
 
 def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
@@ -47,8 +82,8 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
     Raises:
         ModelFnError: features are no dict.
         UnknownFeature: a column's feature is not among them.
-        WrongType: a feature has a type that its column cannot read.
-        ModelFileError: a vocabulary file is not there.
+        WrongFeature: a feature has a type that its column cannot read.
+        VocabularyMissing: a vocabulary file is not there.
     """
     if not isinstance(features, Mapping):
         raise ModelFnError(
@@ -63,38 +98,46 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
 def _check_source(features: Mapping[str, Any], source: Any, column: Any, where: str) -> None:
     for key in _keys(source):
         if key not in features:
-            close = difflib.get_close_matches(key, [str(one) for one in features], n=3, cutoff=0.5)
-            near = f" Near to it: {close}." if close else ""
             raise UnknownFeature(
                 key,
                 f"{where}: Feature {key} is not in features dictionary. The column {column.name!r} reads it; input_fn "
-                f"gave {sorted(map(str, features))}.{near}",
+                f"gave {sorted(map(str, features))}.{near(key, features)}",
             )
         _check_type(features[key], key, source, where)
     path = getattr(source, "vocabulary_file", None)
     if path is not None and tf.is_tensor(path) is False and not tf.io.gfile.exists(path):
-        raise ModelFileError(
-            f"{where}: vocabulary_file in {source.name} does not exist: {path!r}. The column {column.name!r} looks its "
-            "words up in it: restore the file, or make the column with a path that is readable from here."
+        raise VocabularyMissing(
+            f"{where}: vocabulary_file in {source.name} does not exist: {path!r} (No such file or directory). The "
+            f"column {column.name!r} looks its words up in it: restore the file, or make the column with a path that "
+            "is readable from here."
         )
 
 
 def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
-    wanted, got = getattr(source, "dtype", None), getattr(feature, "dtype", None)
+    is_class = hasattr(source, "number_buckets")  # a column of class numbers names no type
+    wanted, got = getattr(source, "dtype", tf.int64 if is_class else None), getattr(feature, "dtype", None)
     if wanted is None or got is None:
         return
     wanted, got = tf.as_dtype(wanted), tf.as_dtype(got)
     is_words, are_words = wanted == tf.string, got == tf.string
     if is_words == are_words and (wanted.is_floating or is_words or got.is_integer):
         return
-    kind = type(source).__name__
     if wanted.is_floating:
+        broken = "Cast string to float is not supported."
         advice = f"Convert it in input_fn: tf.strings.to_number({key!r}), or use a categorical column for words."
+    elif is_class:
+        broken = "Invalid input, not integer."
+        advice = "Convert it in input_fn to class numbers from 0 on, tf.cast(..., tf.int64), or use a "
+        advice += "categorical_column_with_vocabulary_list for words."
+    elif got.is_floating:
+        broken = "input_tensor dtype must be string or integer."
+        advice = "Use a bucketized_column for ranges of a number, or convert it in input_fn."
     else:
+        broken = "Column dtype and SparseTensors dtype must be compatible."
         advice = f"Convert it in input_fn, or make the column with dtype=tf.{got.name}."
-    raise WrongType(
-        f"{where}: Column dtype and tensor dtype must be compatible. key: {key}, column dtype: {wanted.name}, tensor "
-        f"dtype: {got.name}. The column {source.name!r} ({kind}) cannot read it. {advice}"
+    raise WrongFeature(
+        f"{where}: {broken} key: {key}, column dtype: {wanted.name}, tensor dtype: {got.name}. The column "
+        f"{source.name!r} ({type(source).__name__}) cannot read it. {advice}"
     )
 
 

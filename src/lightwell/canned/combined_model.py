@@ -12,7 +12,7 @@ from lightwell.canned.dnn_logits import SCOPE as DNN_SCOPE
 from lightwell.canned.dnn_logits import DNNLogits
 from lightwell.canned.linear import linear_rate
 from lightwell.canned.linear_logits import SCOPE as LINEAR_SCOPE
-from lightwell.canned.linear_logits import LinearLogits
+from lightwell.canned.linear_logits import LinearLogits, linear_part
 from lightwell.canned.optimizers.base import Rule
 from lightwell.canned.optimizers.choose import optimizer_for
 from lightwell.canned.spec import spec_of
@@ -56,7 +56,7 @@ class CombinedModel:
                 logits.append(self.dnn(features, mode, units))
         if self.linear is not None:
             with _v1.variable_scope(LINEAR_SCOPE, partitioner=self.partitioner):
-                logits.append(self.linear(features, units))
+                logits.append(linear_part(self.linear, features, units))
                 show_layer(shown_scope(self.face).rstrip("/"), logits[-1])
         return spec_of(
             self.head,

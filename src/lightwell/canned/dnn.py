@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from lightwell._names import Face
-from lightwell.canned.columns import column_list
+from lightwell.canned.columns import dense_column_list
 from lightwell.canned.dnn_logits import SCOPE, DNNLogits, checked_units
 from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
 from lightwell.canned.partitioning import default_partitioner
@@ -200,7 +200,7 @@ def _logits(
     return DNNLogits(
         where,
         checked_units(hidden_units, where),
-        column_list(feature_columns, where),
+        dense_column_list(feature_columns, where),
         activation_fn,
         dropout,
         batch_norm,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from lightwell._names import Face
-from lightwell.canned.columns import column_list
+from lightwell.canned.columns import column_list, dense_column_list
 from lightwell.canned.combined_model import CombinedModel
 from lightwell.canned.dnn_logits import DNNLogits, checked_units
 from lightwell.canned.linear_logits import LinearLogits, checked_combiner
@@ -198,7 +198,7 @@ class _Given:
         return DNNLogits(
             self.where,
             checked_units(units, self.where, "dnn_hidden_units"),
-            column_list(columns, self.where, "dnn_feature_columns"),
+            dense_column_list(columns, self.where, "dnn_feature_columns"),
             activation_fn,
             dropout,
             self.batch_norm,

@@ -7,7 +7,7 @@ Owns `DNNLogits`, which builds them, below the scope `dnn` of its caller's makin
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,17 +77,21 @@ def checked_units(hidden_units: Any, where: str, argument: str = "hidden_units")
     Raises:
         UsageError: there are none, or one is no positive number.
     """
-    if isinstance(hidden_units, str) or not isinstance(hidden_units, Sequence) or not hidden_units:
+    is_list = isinstance(hidden_units, Iterable) and not isinstance(hidden_units, str | Mapping)
+    sizes = list(hidden_units) if is_list else []
+    if not sizes:
         raise UsageError(
             f"{where}: {argument} must be given: a list with the number of units of each hidden layer, such as "
             f"[64, 32]; got {hidden_units!r}. For a model without hidden layers, use its linear sibling."
         )
-    for units in hidden_units:
+    for units in sizes:
         if isinstance(units, bool) or not hasattr(units, "__index__") or int(units) < 1:
+            swapped = " Columns go to feature_columns." if hasattr(units, "name") else ""
             raise UsageError(
-                f"{where}: {argument} must hold positive whole numbers, got {units!r} in {hidden_units!r}."
+                f"{where}: {argument} must hold positive whole numbers, the number of units of each hidden layer, such "
+                f"as [64, 32]; got {units!r} ({type(units).__name__}) in {sizes!r}.{swapped}"
             )
-    return tuple(int(units) for units in hidden_units)
+    return tuple(int(units) for units in sizes)
 
 
 def _glorot() -> Any:

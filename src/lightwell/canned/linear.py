@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from lightwell._names import Face
 from lightwell.canned.columns import column_list
-from lightwell.canned.linear_logits import SCOPE, LinearLogits, checked_combiner
+from lightwell.canned.linear_logits import SCOPE, LinearLogits, checked_combiner, linear_part
 from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
 from lightwell.canned.partitioning import default_partitioner
 from lightwell.canned.spec import checked_head, spec_of
@@ -161,7 +161,7 @@ class LinearModel:
             return minimize(optimizer_for(face, self.optimizer, where, rate=rate), loss)
 
         with _v1.variable_scope(SCOPE, partitioner=self.partitioner or default_partitioner(face, config)):
-            logits = self.logits(features, self.head.logits_dimension)
+            logits = linear_part(self.logits, features, self.head.logits_dimension)
             return spec_of(
                 self.head, features=features, mode=mode, labels=labels, logits=logits, train_op_fn=train_op_fn
             )

@@ -1,7 +1,7 @@
 """The logits of a linear model: the columns, each times its weights, and a bias.
 
-Owns `LinearLogits`, which builds them, below the scope `linear` of its caller's making. Each column is a layer with a
-path: `layers/linear/linear_model/age`.
+Owns `LinearLogits`, which builds them, below the scope `linear` of its caller's making, and `linear_part`, which makes
+them a part of a model: `layers/linear`. Each column is a layer with a path: `layers/linear/linear_model/age`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from lightwell.canned.columns import check_features
 from lightwell.canned.summaries import show_linear
 from lightwell.errors import UsageError
 from lightwell.feature_columns import linear_model
+from lightwell.feature_columns.book import distinct
+from lightwell.layers.record import passed_outputs
 
 SCOPE = "linear"
 COMBINERS = ("mean", "sqrtn", "sum")
@@ -37,12 +39,23 @@ class LinearLogits:
 
     def __call__(self, features: Any, units: int) -> Any:
         """The logits, `[batch, units]`."""
+        return self.with_variables(features, units)[0]
+
+    def with_variables(self, features: Any, units: int) -> tuple[Any, list[Any]]:
+        """The logits, and the variables they are made with."""
         check_features(features, self.feature_columns, self.where)
-        variables: dict[Any, Any] = {}
-        logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=variables)
-        bias = variables.pop("bias")
-        show_linear(bias, [one for found in variables.values() for one in found], self.face)
-        return logits
+        found: dict[Any, Any] = {}
+        logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=found)
+        bias = found.pop("bias")
+        weights = [one for of_column in found.values() for one in of_column]
+        show_linear(bias, weights, self.face)
+        return logits, [*weights, *bias]
+
+
+def linear_part(linear: LinearLogits, features: Any, units: int) -> Any:
+    """The logits of the linear part of a model, which is a layer of it."""
+    logits, variables = linear.with_variables(features, units)
+    return passed_outputs(name=SCOPE, kind="Linear", inputs=features, outputs=logits, variables=distinct(variables))
 
 
 def checked_combiner(combiner: Any, where: str, argument: str = "sparse_combiner") -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.callables import arguments_of, name_of
-from lightwell.canned.columns import column_list
+from lightwell.canned.columns import column_list, dense_column_list
 from lightwell.canned.dnn_logits import DNNLogits, checked_units
 from lightwell.canned.linear_logits import LinearLogits, checked_combiner
 from lightwell.errors import ModelFnError, UsageError
@@ -40,7 +40,7 @@ def dnn_logit_fn_builder(
     logits = DNNLogits(
         where,
         checked_units(hidden_units, where),
-        column_list(feature_columns, where),
+        dense_column_list(feature_columns, where),
         activation_fn,
         dropout,
         batch_norm,

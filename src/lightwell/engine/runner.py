@@ -241,7 +241,7 @@ class Runner:
         try:
             ran, results, metadata = self._steps.one(request.asked, request.feeds, request.options)
         except tf.errors.OpError as error:
-            raise explained_step_error(error, self._program) from None
+            raise explained_step_error(error, self._program, context.batch) from None
         self._told(context, ran.carried)
         self._hooks.after_run(context, request, results, metadata)
         self._hooks.passed(1, seen_by=request.due)
@@ -260,7 +260,7 @@ class Runner:
         started = time.perf_counter()
         ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
         if ran.failure is not None:
-            self._failure = explained_step_error(ran.failure, self._program)
+            self._failure = explained_step_error(ran.failure, self._program, self._batch + ran.steps + 1)
             self._failure.__context__ = ran.failure  # at hand for whoever looks deeper
         if not ran.steps and self._failure is not None:
             raise self._failure from None

@@ -27,16 +27,21 @@ _INITIALIZER = "/Initializer/"
 _TOO_LARGE = ("Cannot parse tensor from proto", "OOM when allocating")
 
 
-def explained_step_error(error: tf.errors.OpError, program: Built) -> BaseException:
+def explained_step_error(error: tf.errors.OpError, program: Built, batch: int | None = None) -> BaseException:
     """An exception to raise in place of `error`, `from None`; `error` itself where there is nothing to explain.
 
     It is of the same class and has the same `error_code`; `op` and `node_def` are those that the user made.
+
+    Args:
+        error: what a session raised.
+        program: what ran.
+        batch: which batch of the call it was, counted from 1; None where there was none.
     """
     original: BaseException = error
     if isinstance(original, (*_SIGNALS, _Told, LightwellError)):
         return original
     found = failed_op(error, program.graph)
-    return _told(error, found.outer, _lines(found, program))
+    return _told(error, found.outer, _lines(found, program, batch))
 
 
 def explained_end_of_data(error: tf.errors.OpError, program: Built) -> BaseException:
@@ -85,12 +90,14 @@ def _again(kind: type[BaseException], message: str, error_code: int) -> BaseExce
     return told
 
 
-def _lines(found: FailedOp, program: Built) -> list[str]:
+def _lines(found: FailedOp, program: Built, batch: int | None) -> list[str]:
     """At most ten."""
-    lines = [_shortened(found.reason)]
+    lines, doing = [_shortened(found.reason)], _DOING[program.mode]
+    if batch is not None:
+        doing += f", batch {batch}"
     if found.op is None:
-        return [*lines, f"It happened in {_DOING[program.mode]}.", *_what_to_do(found, program)]
-    lines.append(f"{_who(found)} failed in {_DOING[program.mode]}{_made(found.place)}")
+        return [*lines, f"It happened in {doing}.", *_what_to_do(found, program)]
+    lines.append(f"{_who(found)} failed in {doing}{_made(found.place)}")
     if found.place is not None:
         lines += [f'  File "{found.place.file}", line {found.place.line}, in {found.place.function}']
         lines += [f"    {found.place.code}"] if found.place.code else []

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongType, near
 from lightwell.heads.base import Head, described, suffixed
 from lightwell.heads.metrics import Mean
 from lightwell.heads.penalty import penalty_metric, regularized, update_penalty_metric
@@ -210,5 +210,5 @@ class MultiHead(Head):
         if missing:
             raise UsageError(
                 f"{described(self)}: {what} has missing values for head(s): {missing}. It has {sorted(given)}; give "
-                "one for each head, by its name."
+                f"one for each head, by its name.{near(missing[0], set(given) - set(self._heads))}"
             )

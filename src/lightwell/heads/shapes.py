@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UnknownFeature, UsageError, WrongType
+from lightwell.errors import UnknownFeature, UsageError, WrongType, near
 from lightwell.heads.check import require_shape
 
 _CHECK_LABELS = (
@@ -139,7 +139,8 @@ def _weight_feature(features: Any, column: Any, where: str) -> Any:
         raise UnknownFeature(
             key,
             f"{where}: Feature {key} is not in features dictionary. The weight_column of the head asks for it; there "
-            f"are {sorted(map(str, features))}. Let input_fn return it, or leave weight_column out.",
+            f"are {sorted(map(str, features))}.{near(key, features)} Let input_fn return it, or leave weight_column "
+            "out.",
         )
     value = features[key]
     if isinstance(value, tf.SparseTensor | tf.RaggedTensor):

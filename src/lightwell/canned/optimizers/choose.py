@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell._names import Face
+from lightwell.callables import arguments_of
 from lightwell.canned.optimizers.adagrad import Adagrad
 from lightwell.canned.optimizers.adam import Adam
 from lightwell.canned.optimizers.from_keras3 import as_rule
@@ -50,7 +51,7 @@ def check_optimizer(given: Any, where: str, argument: str = "optimizer") -> None
                 f"{where}: Unsupported optimizer name: {given}. Supported names are: {NAMES}.{meant} For another one, "
                 f"pass {argument} an optimizer, or a function that makes one."
             )
-    elif not callable(given) and not is_optimizer(given):
+    elif not is_optimizer(given) and not (callable(given) and not arguments_of(given).required):
         raise UsageError(_no_optimizer(given, where, argument))
 
 
@@ -84,12 +85,15 @@ def optimizer_for(face: Face, given: Any, where: str, *, rate: float | None = No
 
 def is_optimizer(given: Any) -> bool:
     """Whether it is an optimizer of any make."""
-    return is_keras_optimizer(given) or callable(getattr(given, "apply_gradients", None))
+    is_class = isinstance(given, type)  # one that can be called gives an optimizer, and is none
+    return not is_class and (is_keras_optimizer(given) or callable(getattr(given, "apply_gradients", None)))
 
 
 def _no_optimizer(given: Any, where: str, what: str) -> str:
+    needed = sorted(arguments_of(given).required) if callable(given) else []
+    called = f" It cannot be called without {needed}: write lambda: ... around it." if needed else ""
     return (
-        f"{where}: The given object is not an Optimizer instance. Given: {given!r} (a {type(given).__name__}), {what}. "
-        f"Pass one of the names {NAMES}, an optimizer of keras.optimizers or tf.compat.v1.train, or a function without "
-        "arguments that gives one."
+        f"{where}: The given object is not an Optimizer instance. Given: {given!r} (a {type(given).__name__}), {what}."
+        f"{called} Pass one of the names {NAMES}, an optimizer of keras.optimizers or tf.compat.v1.train, or a "
+        "function without arguments that gives one."
     )
