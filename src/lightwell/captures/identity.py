@@ -119,10 +119,10 @@ def _digest_of_array(array: Array | None) -> bytes:
         return digest.digest()
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if flat.nbytes <= _MOST_HASHED:
-        digest.update(memoryview(flat))
+        digest.update(flat.data)
         return digest.digest()
     for start in np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64):
-        digest.update(memoryview(flat[start : start + _PIECE]))
+        digest.update(flat[start : start + _PIECE].data)
     return digest.digest()
 
 

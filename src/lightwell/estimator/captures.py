@@ -12,6 +12,8 @@ from lightwell.inputs.call import check_input_fn
 from lightwell.spec import checked_hooks
 
 if TYPE_CHECKING:
+    from lightwell.across.comparison import Comparison
+    from lightwell.across.timeline import Timeline
     from lightwell.captures.store import Capture
 
 _MOST_SHARD_BYTES = 2**30
@@ -100,3 +102,93 @@ class Captures:
             overwrite,
         )
         return capture(estimator._model(), asked)
+
+    @brief
+    def over_checkpoints(
+        self,
+        input_fn: Callable[..., Any] | None = None,
+        *,
+        taps: Any = None,
+        values: Any = None,
+        metrics: bool = True,
+        weights: Any = None,
+        steps: int | None = None,
+        checkpoints: Sequence[Any] | None = None,
+    ) -> Timeline:
+        """What the model was at each of its checkpoints, as arrays along the steps.
+
+        The model is built once; only the weights are restored anew.
+
+        Args:
+            input_fn: gives the data, the same each time; None looks at weights alone.
+            taps: paths whose statistics per unit over the data are wanted, as in `evaluate(taps=...)`.
+            values: paths whose values are wanted themselves, for a few examples: an array [checkpoints, examples, ...].
+            metrics: evaluate at each checkpoint; False runs prediction, for which no labels are needed.
+            weights: names or globs of weights whose statistics are wanted: `["dense/kernel", "conv*"]`.
+            steps: how many batches to look at; None for all.
+            checkpoints: paths, names or steps; None for all that `model_dir` keeps.
+
+        Returns:
+            A `Timeline`: `.steps`, and by path `["metrics/accuracy"]`, `["layers/dense"].mean`,
+            `["weights/dense/kernel"].norm`. It prints as a table, renders in a notebook, and plots.
+
+        Example:
+            ``est.over_checkpoints(input_fn, taps=["layers/*"], weights=["*/kernel"]).plot()``
+        """
+        from lightwell.estimator.over_time import over_checkpoints
+
+        estimator: Any = self
+        if input_fn is None and (taps is not None or values is not None):
+            raise UsageError("over_checkpoints: taps= and values= are computed from data; give an input_fn.")
+        if input_fn is None and weights is None:
+            raise UsageError('over_checkpoints: nothing to look at; give an input_fn, or weights=["*/kernel"].')
+        if input_fn is not None:
+            check_input_fn(input_fn)
+        check_steps("steps", steps)
+        check_place("over_checkpoints", estimator.config.eval_distribute, estimator.config)
+        return over_checkpoints(
+            estimator._model(),
+            input_fn,
+            taps=taps,
+            values=values,
+            metrics=metrics,
+            weights=weights,
+            steps=steps,
+            checkpoints=checkpoints,
+        )
+
+    @brief
+    def compare(
+        self,
+        first: Any,
+        second: Any,
+        input_fn: Callable[..., Any],
+        *,
+        taps: Any = "layers/*",
+        key: str | None = None,
+        steps: int | None = None,
+    ) -> Comparison:
+        """Two checkpoints side by side: how far each layer's weights moved, how alike its outputs are, units that died,
+        and the examples that are predicted otherwise.
+
+        Args:
+            first: a checkpoint: its path, its name, or its step.
+            second: another.
+            input_fn: gives the data; the same each time, which is checked.
+            taps: the layers whose outputs are compared.
+            key: the feature that identifies an example; else its number in the input does.
+            steps: how many batches to look at; None for all.
+
+        Returns:
+            A `Comparison`: it prints as a table, renders in a notebook, and plots.
+
+        Example:
+            ``print(est.compare(1000, 2000, input_fn, key="id"))``
+        """
+        from lightwell.estimator.over_time import compare
+
+        estimator: Any = self
+        check_input_fn(input_fn)
+        check_steps("steps", steps)
+        check_place("compare", estimator.config.eval_distribute, estimator.config)
+        return compare(estimator._model(), first, second, input_fn, taps, key, None if steps is None else int(steps))
