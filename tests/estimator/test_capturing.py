@@ -179,7 +179,7 @@ def test_statistics_fit_into_any_budget(est: lw.Estimator, tmp_path: Path, whole
 
 def test_an_input_of_unknown_length_ends_with_the_budget(est: lw.Estimator, tmp_path: Path) -> None:
     store = again(est, tmp_path / "a", budget="20KB", input_fn=lambda: models.data().filter(lambda x, y: True))
-    assert 30 < len(store) < 90
+    assert len(store) == 56
     assert "the first examples only: the budget of 20.0 KB was used up" in str(store)
 
 
@@ -190,14 +190,18 @@ def test_key_is_checked(est: lw.Estimator, tmp_path: Path) -> None:
         features = {"x": models.X, "id": ids, "n": models.Y}
         return tf.data.Dataset.from_tensor_slices((features, models.Y)).batch(models.BATCH)
 
-    with pytest.raises(UsageError, match=r"key='features/id' does not identify an example: 'id003'.* 2 rows.*\[3, 70\]"):
+    with pytest.raises(
+        UsageError, match=r"key='features/id' does not identify an example: 'id003'.* 2 rows.*\[3, 70\]"
+    ):
         again(est, tmp_path / "a", input_fn=doubled)
     assert len(again(est, tmp_path / "a", input_fn=doubled, key=None, taps=[*TAPS, "features/id"])) == models.COUNT
     with pytest.raises(UsageError, match=r"key='features/n' does not identify an example: 0 is the key of 34 rows"):
         again(est, tmp_path / "b", input_fn=doubled, key="n")
     with pytest.raises(PathError, match="features/ident.*features/id"):
         again(est, tmp_path / "c", key="ident")
-    with pytest.raises(UsageError, match="key='features/x' holds float32 6×6×1; expected one whole number or one string"):
+    with pytest.raises(
+        UsageError, match="key='features/x' holds float32 6×6×1; expected one whole number or one string"
+    ):
         again(est, tmp_path / "d", key="x")
 
 
@@ -220,7 +224,9 @@ def test_taps_that_are_refused(est: lw.Estimator, tmp_path: Path, taps: Any, tex
 
 def test_another_capture_is_not_mixed_in(est: lw.Estimator, copy: Path, tmp_path: Path) -> None:
     before = files(copy)
-    with pytest.raises(UsageError, match="another capture: of the checkpoint model.ckpt-20, and now it is model.ckpt-10"):
+    with pytest.raises(
+        UsageError, match="another capture: of the checkpoint model.ckpt-20, and now it is model.ckpt-10"
+    ):
         again(est, copy, checkpoint_path=os.path.join(est.model_dir, "model.ckpt-10"))
     with pytest.raises(UsageError, match=r"of \['layers/conv2d'.*and now \['layers/dense', .*overwrite=True"):
         again(est, copy, taps=["layers/dense"])
@@ -290,7 +296,7 @@ def test_an_input_without_an_end_needs_steps(est: lw.Estimator, tmp_path: Path) 
 def test_a_full_disk(est: lw.Estimator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
-    with pytest.raises(CaptureError, match=r"needs about 41.* \(104 rows of .*1.0 KB are free.*budget=") as early:
+    with pytest.raises(CaptureError, match=r"needs about 33.6 KB \(104 rows of .*1.0 KB are free.*budget=") as early:
         again(est, tmp_path / "a")
     assert early.value.errno == 28
     monkeypatch.undo()
@@ -321,18 +327,6 @@ def test_two_at_once_are_kept_apart(est: lw.Estimator, tmp_path: Path) -> None:
         again(est, tmp_path / "a", hooks=[Meddles()])
 
 
-def test_wrong_arguments(est: lw.Estimator, tmp_path: Path) -> None:
-    for changes, text in (
-        ({"shard_bytes": "many"}, 'shard_bytes must be a number of bytes, as in 500_000 or "2GB"; got \'many\''),
-        ({"budget": 0}, "budget must be a number of bytes"),
-        ({"shard_bytes": "2GB"}, "is more than 1 GB"),
-        ({"beyond": "nothing"}, 'beyond must be "sample" or "statistics"'),
-    ):
-        with pytest.raises(UsageError, match=text):
-            again(est, tmp_path / "a", **changes)
-    assert not (tmp_path / "a").exists()
-
-
 def test_a_value_without_rows_for_examples(tmp_path: Path) -> None:
     def time_first(features: Any, mode: str) -> Any:
         net = lw.layers.dense(tf.transpose(features["x"], [1, 0, 2]), 2)
@@ -341,7 +335,9 @@ def test_a_value_without_rows_for_examples(tmp_path: Path) -> None:
     def input_fn() -> Any:
         return tf.data.Dataset.from_tensors({"x": np.zeros([7, 4, 3], np.float32)})
 
-    with pytest.raises(UsageError, match=r"'layers/dense' is not made of one row for each example.*7 examples.*\[4, 7, 2\]"):
+    with pytest.raises(
+        UsageError, match=r"'layers/dense' is not made of one row for each example.*7 examples.*\[4, 7, 2\]"
+    ):
         lw.Estimator(time_first, str(tmp_path / "m")).capture(input_fn, "layers/dense", tmp_path / "a")
 
 

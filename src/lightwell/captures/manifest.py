@@ -59,7 +59,8 @@ class Manifest:
         kinds: what the columns hold.
         key: the column that identifies an example.
         every: 1, or that only each so many-th example is kept.
-        text: whether strings are kept as text; decided by the first batch, for each column of strings.
+        most_examples: where nobody could tell how long the input is, after how many examples the budget is used up.
+        text: the columns of strings that are kept as text; decided by the first batch, for each column of strings.
         shards: the files, in the order of their rows.
         is_complete: whether all of the input is in it.
         ended_early: why not all examples are in it, though it is complete; empty where they are.
@@ -72,6 +73,7 @@ class Manifest:
     kinds: tuple[Kind, ...]
     key: str | None = None
     every: int = 1
+    most_examples: int | None = None
     text: tuple[str, ...] = ()
     shards: tuple[Shard, ...] = ()
     is_complete: bool = False

@@ -116,7 +116,9 @@ class Capture:
 
     def to_pandas(self, paths: Sequence[str] | str | None = None) -> Any:
         """A pandas frame, indexed by the key, or else by `row`; a vector or a tensor is an array in its cell."""
-        table, tensors = self.table(paths), {}
+        wanted = self.paths if paths is None else [paths] if isinstance(paths, str) else list(paths)
+        with_key = wanted if self.key is None or self.key in wanted else [*wanted, self.key]
+        table, tensors = self.table(with_key), {}
         for kind in self._manifest.kinds:
             if kind.path in table.column_names and kind.is_fixed and kind.shape:
                 tensors[kind.path] = list(self[kind.path])

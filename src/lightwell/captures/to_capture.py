@@ -125,7 +125,7 @@ class Recorder:
             self._compare(batch)
             return True
         writer = self._writer or self._start(batch)
-        if self._is_over(batch.number) or self._is_spent(writer):
+        if self._is_over(batch.number) or self._is_spent(batch):
             return False
         writer.put(replace(batch, every=self.manifest.every))
         self._progress.at(batch.first_row + batch.examples, writer.written, self._total)
@@ -150,7 +150,8 @@ class Recorder:
             every, words = every_for(size, self._budget, self._beyond)
             if words:
                 logger.warning("capture: %s", words)
-            self.manifest = replace(self.manifest, every=every)
+            most = None if rows is not None or self._budget is None else int(self._budget / size.row_bytes)
+            self.manifest = replace(self.manifest, every=every, most_examples=most)
         check_room(
             replace(size, rows=None if rows is None else rows - first.first_row),
             self.manifest.every,
@@ -168,10 +169,12 @@ class Recorder:
         self._progress.start(rows, first.first_row, told)
         return self._writer
 
-    def _is_spent(self, writer: Writer) -> bool:
+    def _is_spent(self, batch: Batch) -> bool:
         """Whether the budget is used up, where nobody could tell before that it would be."""
-        if self._budget is None or self.batches is not None or writer.written < self._budget:
+        most = self.manifest.most_examples
+        if most is None or batch.first_row + batch.examples <= most or not batch.first_row:
             return False
-        words = f"the budget of {in_words(self._budget)} was used up, and how long the input is cannot be told before"
+        words = f"the budget of {in_words(self._budget or 0)} was used up, and nobody could tell how long the input is"
+        logger.warning("capture: %s; the first %d examples are kept.", words, batch.first_row)
         self.manifest = replace(self.manifest, ended_early=words)
         return True
