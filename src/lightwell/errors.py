@@ -19,6 +19,7 @@
     ├── WatchError (RuntimeError)          the function of a watch raised
     ├── NotEvaluated (RuntimeError)        train_and_evaluate could not evaluate a checkpoint
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
+    ├── CaptureError (OSError)             the files of a capture cannot be written or read
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
         └── CheckpointMismatch             it was written by another model
@@ -112,6 +113,10 @@ class UnknownName(HookError, KeyError, ValueError):
 
 class ModelDirError(LightwellError, OSError):
     """`model_dir` cannot be created, read or written."""
+
+
+class CaptureError(LightwellError, OSError):
+    """The files of a capture cannot be written or read."""
 
 
 class CheckpointError(LightwellError, ValueError):

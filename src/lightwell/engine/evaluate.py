@@ -37,14 +37,18 @@ def read_metrics(run: Runner, program: Program) -> dict[str, Any]:
         raise explained_end_of_data(error, program) from None
 
 
-def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str) -> dict[str, Any]:
-    """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
+def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str | None) -> dict[str, Any]:
+    """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last.
+
+    Without `events_dir` nothing is written.
+    """
     logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
         checkpoint = run.restored
-        can_write = not run.is_new or _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
+        if events_dir is not None and run.is_new and not _wrote_graph(program, events_dir):
+            events_dir = None
         run.run_to_end()
     except BaseException as error:
         run.finish(error)
@@ -52,8 +56,12 @@ def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str)
     run.finish()
     logger.info("Inference Time : %0.5fs", time.time() - started)
     logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    _report(program, final.result, events_dir if can_write else None, checkpoint)
+    _report(program, final.result, events_dir, checkpoint)
     return final.result
+
+
+def _wrote_graph(program: Program, events_dir: str) -> bool:
+    return _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
 
 
 def _for_tensorboard(program: Program, write: Callable[[], None]) -> bool:

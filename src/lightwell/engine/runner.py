@@ -265,7 +265,7 @@ class Runner:
         if not ran.steps and self._failure is not None:
             raise self._failure from None
         seconds = time.perf_counter() - started
-        self._pace.took(ran.steps, seconds, ran.kept.bytes)
+        self._pace.took(ran.steps, seconds, ran.bytes)
         self._now.opened.threads.took(ran.steps, seconds)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)

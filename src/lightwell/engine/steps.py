@@ -39,6 +39,7 @@ class Ran:
         kept: what the task keeps of each.
         recorded: by name, what hooks are told of later, step by step.
         failure: what ended the call, after these steps.
+        bytes: how big all that is.
     """
 
     steps: int
@@ -46,6 +47,7 @@ class Ran:
     kept: Kept
     recorded: Sequence[Mapping[str, Any]] = ()
     failure: tf.errors.OpError | None = None
+    bytes: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +143,11 @@ class Steps:
             done = Kept(joined, lengths).steps
         own = len(self._ready.kept.elements)
         rows: list[Mapping[str, Any]] = []
+        both = Kept(joined, lengths, done)
         if len(elements) > own:
-            names, both = [element.name for element in elements], Kept(joined, lengths, done)
+            names = [element.name for element in elements]
             rows = [dict(zip(names, both.of_step(step), strict=True)) for step in range(both.steps)]
-        return Ran(done, carried, Kept(joined[:own], lengths[:own], done), rows, failure)
+        return Ran(done, carried, Kept(joined[:own], lengths[:own], done), rows, failure, both.bytes)
 
     def _look_for(self, asked: Mapping[int, Any]) -> _Look:
         """The fetches of a step that hooks ask something of; made once for each set."""

@@ -45,15 +45,29 @@ def call_input_fn(input_fn: Callable[..., Any], *, mode: str, params: Any, confi
 
 def in_scope(input_fn: Callable[..., Any], scope: str) -> Callable[..., Any]:
     """A function that takes what `input_fn` takes and makes the same, below a name scope."""
-    takes = arguments_of(input_fn)
 
     def scoped(**given: Any) -> Any:
         with tf.name_scope(scope):
             return input_fn(**given)
 
+    return _taking_the_same(scoped, input_fn)
+
+
+def changed(input_fn: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function that takes what `input_fn` takes and gives `change` of its result."""
+
+    def with_change(**given: Any) -> Any:
+        return change(input_fn(**given))
+
+    return _taking_the_same(with_change, input_fn)
+
+
+def _taking_the_same(function: Any, input_fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a function of keywords the signature and the name of an `input_fn`."""
+    takes = arguments_of(input_fn)
     kind, no_default = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
-    scoped.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    function.__signature__ = inspect.Signature(
         [inspect.Parameter(name, kind, default=no_default if name in takes.required else None) for name in takes.names]
     )
-    scoped.__qualname__ = name_of(input_fn)
-    return scoped
+    function.__qualname__ = name_of(input_fn)
+    return function

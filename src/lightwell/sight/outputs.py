@@ -1,11 +1,12 @@
 """Where tapped values go: to a function, the log, TensorBoard. A watch reads; an output takes what it read.
 
-`over_data.py` has one more, statistics over a whole data set. To add another is to write another `Output`.
+`over_data.py` has one more, statistics over a whole data set, and `captures` another, rows on disk. To add one is to
+write another `Output`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from lightwell import events
 from lightwell.errors import WatchError
 from lightwell.log import logger
+from lightwell.sight.request import Wanted
 from lightwell.sight.step import Step
 from lightwell.sight.to_tensorboard import write_values
 
@@ -23,13 +25,19 @@ class Output:
     Attributes:
         only_records: it acts on nothing, so that it may be handed several steps in a row, a little late.
         is_result: what it takes becomes part of a verb's result, so that only what has a value there may be read.
+        needs_examples: it keeps a row for each example: only what has one may be read, and a step says how many there
+            are.
     """
 
     only_records = True
     is_result = False
+    needs_examples = False
 
     def start(self, name: str, directory: str) -> None:
         """A run begins: the name of the watch, and where the run's events go."""
+
+    def reads(self, wanted: Sequence[Wanted]) -> None:
+        """What the watch will read, found in a program."""
 
     def take(self, step: Step) -> None:
         """One look."""

@@ -65,7 +65,7 @@ class OverData(Output):
     is_result = True
 
     def __init__(self) -> None:
-        self._seen: dict[str, _Moments] = {}
+        self._seen: dict[str, Moments] = {}
 
     def start(self, name: str, directory: str) -> None:
         """Starts over."""
@@ -96,18 +96,18 @@ def over_data(taps: Any) -> Reduction:
                 f"{one.name}(...) for statistics per batch."
             )
     return Reduction(
-        "a statistic per unit", asked, None, lambda: _moments, lambda fetched: _Moments(*fetched), _of_array
+        "a statistic per unit", asked, None, lambda: _moments, lambda fetched: Moments(*fetched), _of_array
     )
 
 
-def _of_array(array: Any) -> _Moments:
+def _of_array(array: Any) -> Moments:
     """The same of a value that is no tensor of a step, which counts once per batch."""
     x = np.asarray(array, np.float64)
-    return _Moments(1, x, np.zeros_like(x), x, x, (x == 0).astype(np.float64))
+    return Moments(1, x, np.zeros_like(x), x, x, (x == 0).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
-class _Moments:
+class Moments:
     """What is kept of the values of each unit: how many, their mean, the sum of squared distances from it, limits."""
 
     count: Any
@@ -117,11 +117,19 @@ class _Moments:
     max: Array
     zeros: Array
 
-    def joined(self, other: _Moments) -> _Moments:
+    @staticmethod
+    def of(rows: Array) -> Moments:
+        """The moments of an array with a row for each example, at least one."""
+        x = rows.astype(np.float64)
+        mean = x.mean(axis=0)
+        distance = np.square(x - mean).sum(axis=0)
+        return Moments(len(x), mean, distance, x.min(axis=0), x.max(axis=0), (x == 0).sum(axis=0).astype(np.float64))
+
+    def joined(self, other: Moments) -> Moments:
         """The moments of both sets of values (Chan's rule, which loses no digits to large means)."""
         count = self.count + other.count
         apart = other.mean - self.mean
-        return _Moments(
+        return Moments(
             count,
             self.mean + apart * (other.count / count),
             self.distance + other.distance + np.square(apart) * (self.count * other.count / count),
@@ -131,6 +139,7 @@ class _Moments:
         )
 
     def stats(self) -> UnitStats:
+        """What they come to."""
         deviation = np.sqrt(self.distance / self.count)
         return UnitStats(int(self.count), self.mean, deviation, self.min, self.max, self.zeros / self.count)
 

@@ -79,7 +79,12 @@ def key_of(taps: Any) -> Any:
 
 
 def make_request(
-    program: Program, asked: Sequence[Selection | Reduction], where: str, *, as_taps: bool = False
+    program: Program,
+    asked: Sequence[Selection | Reduction],
+    where: str,
+    *,
+    as_taps: bool = False,
+    by_example: bool = False,
 ) -> Request:
     """Makes a request ready.
 
@@ -88,13 +93,15 @@ def make_request(
         asked: selections and reductions.
         where: who asks, for errors.
         as_taps: the values ride with the results of `predict` or `evaluate`, and nobody looks before or after a step.
+        by_example: only values with a row for each example are of use.
 
     Raises:
         PathError: a selection means nothing in this program, or the loss does not depend on what it names.
         UsageError: a value is asked for both raw and reduced, cannot be reduced, or cannot be a tap.
     """
     catalogue = Catalogue(program)
-    meant = [(_chosen(catalogue, one, where, as_taps), one if isinstance(one, Reduction) else None) for one in asked]
+    use = _Use(as_taps, by_example)
+    meant = [(_chosen(catalogue, one, where, use), one if isinstance(one, Reduction) else None) for one in asked]
     chosen: dict[str, tuple[Choice, Reduction | None]] = {}
     for choices, reduction in meant:
         for choice in choices:
@@ -137,21 +144,36 @@ def make_fetches(
     return {key: made[choice.entry.path] for key, choice in choices.items() if choice.entry.path in made}
 
 
-def _chosen(catalogue: Catalogue, one: Selection | Reduction, where: str, as_taps: bool) -> list[Choice]:
+@dataclass(frozen=True)
+class _Use:
+    """What values are wanted for."""
+
+    as_taps: bool
+    by_example: bool
+
+
+def _chosen(catalogue: Catalogue, one: Selection | Reduction, where: str, use: _Use) -> list[Choice]:
     """What a selection means; of a set that is to be reduced or tapped, what can be."""
     selection = one.selection if isinstance(one, Reduction) else one
     choices = select(catalogue, selection, where)
-    problems = {choice.key: problem for choice in choices if (problem := _problem(choice, one, as_taps))}
+    problems = {choice.key: problem for choice in choices if (problem := _problem(choice, one, use))}
     for choice in choices:
         if choice.key in problems and (choice.is_named or len(problems) == len(choices)):
             raise UsageError(f"{where}: {problems[choice.key]}")
     return [choice for choice in choices if choice.key not in problems]
 
 
-def _problem(choice: Choice, one: Selection | Reduction, as_taps: bool) -> str:
+def _problem(choice: Choice, one: Selection | Reduction, use: _Use) -> str:
     section = choice.entry.section
-    if as_taps and section.not_tapped:
+    if use.as_taps and section.not_tapped:
         return f"{choice.key!r} {section.not_tapped}"
+    if use.by_example and section.not_captured:
+        return f"{choice.key!r} {section.not_captured}"
+    if use.by_example and not (choice.entry.by_example and choice.entry.may_have_rows):
+        return (
+            f"{choice.key!r} has no row for each example: it belongs to a whole batch, or to the model. Read it with "
+            "evaluate(taps=...) or predict(taps=...), where it stands in row.batch."
+        )
     if isinstance(one, Reduction) and not section.holds_numbers(choice.entry):
         return f"{one.spelled} needs numbers, and {choice.key!r} holds {choice.entry.prototype.dtype.name}."
     return ""

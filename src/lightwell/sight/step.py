@@ -18,16 +18,25 @@ class Step(Mapping[str, Any]):
         global_step: the step counter, counting the step that just ran.
         mode: the mode that is running, a `ModeKeys` value.
         batch: which batch of this run it is, from 1.
+        examples: how many examples the batch has; None where nobody asked for it.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], *, global_step: int, batch: int, mode: str, stop: Callable[[], None]
+        self,
+        values: Mapping[str, Any],
+        *,
+        global_step: int,
+        batch: int,
+        mode: str,
+        stop: Callable[[], None],
+        examples: int | None = None,
     ) -> None:
         self._values = values
         self._stop = stop
         self.global_step = global_step
         self.batch = batch
         self.mode = mode
+        self.examples = examples
 
     def stop(self) -> None:
         """Ends the run after this step; training saves its last checkpoint as usual."""

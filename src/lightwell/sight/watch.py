@@ -91,12 +91,14 @@ class Watch(ScheduledHook):
             PathError: a path names nothing in this program.
         """
         as_taps = any(output.is_result for output in self._outputs)
-        self._request = make_request(program, self._asked, self.name, as_taps=as_taps)
+        by_example = any(output.needs_examples for output in self._outputs)
+        self._request = make_request(program, self._asked, self.name, as_taps=as_taps, by_example=by_example)
         self._mode, self._step_counter = program.mode, program.global_step
         for output in self._outputs:
             output.start(self.name, directory)
+            output.reads(self._request.wanted)
         self._fetches = dict(self._request.fetches)
-        if any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
+        if by_example or any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
         is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
         reads_beside = self._request.updates or self._request.late
@@ -136,7 +138,8 @@ class Watch(ScheduledHook):
         """Hands the values on."""
         if run_values.results is None:
             return
-        self._look(self._values(run_values.results, run_context), run_context)
+        examples = run_values.results.get(_BATCH_SIZE)
+        self._look(self._values(run_values.results, run_context), run_context, examples)
         self._cadence.started()
         self._timed_from = (run_context.batch, time.perf_counter())
 
@@ -163,13 +166,20 @@ class Watch(ScheduledHook):
         steps, seconds = batch - self._timed_from[0], time.perf_counter() - self._timed_from[1]
         return TIMING.measured(steps, seconds, int(fetched[_BATCH_SIZE]) if _BATCH_SIZE in fetched else None)
 
-    def _look(self, values: Mapping[str, Any], run_context: Any) -> None:
+    def _look(self, values: Mapping[str, Any], run_context: Any, examples: Any = None) -> None:
         def stop() -> None:
             run_context.request_stop()
             if any(map(_holds_nan, values.values())):
                 run_context.nan_is_expected = True
 
-        step = Step(values, global_step=self._step_of(run_context), batch=run_context.batch, mode=self._mode, stop=stop)
+        step = Step(
+            values,
+            global_step=self._step_of(run_context),
+            batch=run_context.batch,
+            mode=self._mode,
+            stop=stop,
+            examples=None if examples is None else int(examples),
+        )
         for output in self._outputs:
             output.take(step)
 

@@ -65,6 +65,12 @@ class Entry:
         return self.section.is_by_example(self)
 
     @property
+    def may_have_rows(self) -> bool:
+        """Whether its shape, as far as it is known, has a first dimension that may be the batch."""
+        shape = self.prototype.shape
+        return shape.rank is None or shape.rank > 0
+
+    @property
     def prototype(self) -> Any:
         """A tensor of the same type and shape: the value itself, or what a gradient or an update is of. None where it
         is measured."""
@@ -88,6 +94,7 @@ class Section:
         is_measured: whether a value is measured around the step, and no tensor.
         is_a_change: whether a value is what a step changed in its `prototype`; what is fetched is the value after it.
         not_tapped: why a value cannot be a tap of `predict` and `evaluate`; empty where it can.
+        not_captured: why a value cannot be kept in a capture; empty where it can, if it has a row for each example.
     """
 
     name: ClassVar[str]
@@ -103,6 +110,7 @@ class Section:
     is_measured: ClassVar[bool] = False
     is_a_change: ClassVar[bool] = False
     not_tapped: ClassVar[str] = ""
+    not_captured: ClassVar[str] = ""
 
     def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
         """All values of a program in this section, by path, in their natural order."""

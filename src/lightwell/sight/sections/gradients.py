@@ -33,6 +33,10 @@ class Gradients(Section):
     modes = (ModeKeys.TRAIN, ModeKeys.EVAL)
     absent_elsewhere = "a gradient needs the loss, and prediction has none. Use evaluate(taps=...) or train."
     is_mirror = True
+    not_captured = (
+        "is a gradient of the mean loss of a batch, so that its rows depend on how examples fell into batches; a "
+        "capture keeps what belongs to an example. Read it with evaluate(taps=...), or with a Watch in training."
+    )
 
     def entries(self, catalogue: Catalogue) -> dict[str, Entry]:
         if catalogue.program.mode not in self.modes or catalogue.program.spec.loss is None:

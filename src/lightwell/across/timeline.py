@@ -1,0 +1,155 @@
+"""`Timeline`: what a model was at each of its checkpoints, as arrays along the steps."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from lightwell.errors import PathError
+from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.over_data import UnitStats
+from lightwell.sight.reductions import Stats
+from lightwell.sight.show import columns
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class StatsOver:
+    """Statistics of a weight at each checkpoint: `.norm[3]` is its norm at the fourth.
+
+    Attributes:
+        mean: the means of all elements.
+        std: their standard deviations.
+        rms: the roots of their mean squares.
+        min: the smallest elements.
+        max: the largest elements.
+        zeros: the shares of elements that are exactly zero.
+        norm: the Euclidean norms.
+    """
+
+    mean: Array
+    std: Array
+    rms: Array
+    min: Array
+    max: Array
+    zeros: Array
+    norm: Array
+
+
+class Timeline(Mapping[str, Any]):
+    """Values by path, one for each checkpoint, in the order of the steps.
+
+    `timeline["metrics/accuracy"]` is an array; `timeline["weights/dense/kernel"].norm` too; of a tapped path,
+    `timeline["layers/dense"].mean` has a row for each checkpoint and a column for each unit, or the path itself is an
+    array [checkpoints, examples, ...] where values were asked for. The end of a path is enough where it is the only
+    one.
+
+    Attributes:
+        steps: the global step of each checkpoint.
+        checkpoints: their paths.
+    """
+
+    def __init__(self, checkpoints: Sequence[str], steps: Sequence[int], values: Mapping[str, Any]) -> None:
+        self.checkpoints = list(checkpoints)
+        self.steps = np.asarray(steps, np.int64)
+        self._values = dict(values)
+
+    def __getitem__(self, path: str) -> Any:
+        if path in self._values:
+            return self._values[path]
+        alone = [name for name in self._values if name.endswith(f"/{path}")]
+        if len(alone) == 1:
+            return self._values[alone[0]]
+        close = alone or nearest_paths(path, self._values) or list(self._values)
+        raise PathError(f"over_checkpoints saw no {path!r}; it saw {', '.join(map(repr, close[:5]))}.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def curves(self) -> dict[str, Array]:
+        """One number for each checkpoint and path: a metric itself, the norm of a weight, the mean over all units."""
+        return {name: curve for path in self for name, curve in _curves(path, self._values[path]).items()}
+
+    def to_pandas(self) -> Any:
+        """The curves as a frame, indexed by step."""
+        import pandas as pd
+
+        return pd.DataFrame(self.curves(), index=pd.Index(self.steps, name="global_step"))
+
+    def plot(self) -> Any:
+        """The curves as a figure of matplotlib."""
+        from lightwell.across.plots import timeline_figure
+
+        return timeline_figure(self)
+
+    def __str__(self) -> str:
+        names, rows = self._table()
+        return "\n\n".join(
+            columns(
+                [tuple(names[i] for i in part), *(tuple(row[i] for i in part) for row in rows)], right=range(len(part))
+            )
+            for part in _parts([max(map(len, column)) for column in zip(names, *rows, strict=True)])
+        )
+
+    def __repr__(self) -> str:
+        return f"Timeline({len(self.steps)} checkpoints, {list(self)})"
+
+    def _repr_html_(self) -> str:
+        names, rows = self._table()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        curves = self.curves()
+        rows = [
+            [f"{step:,}", *(f"{curve[place]:.4g}" for curve in curves.values())]
+            for place, step in enumerate(self.steps)
+        ]
+        return ["step", *curves], rows
+
+
+def timeline_of(checkpoints: Sequence[str], steps: Sequence[int], seen: Sequence[Mapping[str, Any]]) -> Timeline:
+    """Joins what was seen of each checkpoint, by path; a path that one of them has not is left out."""
+    shared = [path for path in seen[0] if all(path in one for one in seen)]
+    return Timeline(checkpoints, steps, {path: _joined([one[path] for one in seen]) for path in shared})
+
+
+def _joined(values: Sequence[Any]) -> Any:
+    first = values[0]
+    if isinstance(first, UnitStats | Stats):
+        parts: dict[str, Any] = {
+            one.name: np.stack([np.asarray(getattr(value, one.name)) for value in values]) for one in fields(first)
+        }
+        return StatsOver(**parts) if isinstance(first, Stats) else UnitStats(**parts)
+    return np.stack([np.asarray(value) for value in values])
+
+
+def _curves(path: str, value: Any) -> dict[str, Array]:
+    if isinstance(value, StatsOver):
+        return {f"{path} norm": value.norm}
+    if isinstance(value, UnitStats):
+        flat = [np.asarray(part, np.float64).reshape(len(part), -1) for part in (value.mean, value.zeros)]
+        return {f"{path} mean": flat[0].mean(axis=1), f"{path} dead": (flat[1] == 1).mean(axis=1)}
+    if value.dtype.kind not in "fiub":
+        return {}
+    return {path: value} if value.ndim == 1 else {f"{path} mean": value.reshape(len(value), -1).mean(axis=1)}
+
+
+def _parts(widths: Sequence[int], most: int = 80) -> list[list[int]]:
+    """Columns for several tables below each other, none wider than a terminal; the steps come first in each."""
+    parts: list[list[int]] = []
+    for place in range(1, len(widths)):
+        is_full = parts and sum(widths[i] + 2 for i in [*parts[-1], place]) > most + 2
+        if not parts or is_full:
+            parts.append([0])
+        parts[-1].append(place)
+    return parts or [[0]]

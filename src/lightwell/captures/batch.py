@@ -1,0 +1,77 @@
+"""One batch of a capture on its way: its number, its examples, and the tapped value of each path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.captures.kinds import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Tapped values.
+
+    Attributes:
+        number: which batch of the input it is, from 0.
+        first_row: the number of its first example, from 0.
+        examples: how many examples it has.
+        values: path -> value, as it was fetched.
+        every: 1, or that only each so many-th example of the input is wanted.
+    """
+
+    number: int
+    first_row: int
+    examples: int
+    values: Mapping[str, Any]
+    every: int = 1
+
+    @property
+    def rows(self) -> Array:
+        """The numbers of the examples that are wanted."""
+        first = -self.first_row % self.every
+        return np.arange(self.first_row + first, self.first_row + self.examples, self.every, dtype=np.int64)
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return sum(map(size_of, self.values.values())) + 8 * self.examples
+
+    def wanted(self) -> Batch:
+        """The same with the values of the examples that are wanted alone."""
+        if self.every == 1:
+            return self
+        places = self.rows - self.first_row
+        return replace(self, values={path: _taken(value, places) for path, value in self.values.items()})
+
+
+def size_of(value: Any) -> int:
+    """The bytes of a fetched value; a string counts with its letters."""
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        return size_of(value.values) + int(value.row_splits.nbytes)
+    if isinstance(value, tf.compat.v1.SparseTensorValue):
+        return size_of(value.values) + int(value.indices.nbytes)
+    array = np.asarray(value)
+    return sum(map(len, array.flat)) + 4 * array.size if array.dtype == object else int(array.nbytes)
+
+
+def _taken(value: Any, places: Array) -> Any:
+    """The examples at some places of a value."""
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        starts, ends = value.row_splits[places], value.row_splits[places + 1]
+        inner = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [places[:0]])
+        splits = np.concatenate(([0], np.cumsum(ends - starts)))
+        return tf.compat.v1.ragged.RaggedTensorValue(_taken(value.values, inner), splits.astype(np.int64))
+    if isinstance(value, tf.compat.v1.SparseTensorValue):
+        new_place = np.full(int(value.dense_shape[0]), -1, np.int64)
+        new_place[places] = np.arange(len(places))
+        mine = new_place[value.indices[:, 0]] >= 0
+        indices = value.indices[mine].copy()
+        indices[:, 0] = new_place[indices[:, 0]]
+        shape = np.concatenate(([len(places)], value.dense_shape[1:]))
+        return tf.compat.v1.SparseTensorValue(indices, value.values[mine], shape)
+    return value[places]

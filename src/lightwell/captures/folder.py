@@ -1,0 +1,222 @@
+"""The folder of a capture: locked while it is written, its files checked, what is missing found.
+
+Owns all writing below the folder. A file is there whole or not at all; of one that is not as the manifest says, no byte
+is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lightwell.captures.manifest import NAME, Manifest, Shard, manifest_from
+from lightwell.captures.sizes import in_words
+from lightwell.errors import CaptureError, UsageError
+from lightwell.log import logger
+
+_WRITING = ".writing"
+_PIECE = 2**22
+STATISTICS = "statistics.arrow"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Batches that are missing: from `first` up to `end`, None for the end of the input.
+
+    Attributes:
+        first_row: the number of the first example that is missing.
+        after: the shard before, which is there.
+    """
+
+    first: int
+    end: int | None
+    first_row: int
+    after: Shard | None
+
+
+class Folder:
+    """Where a capture lives.
+
+    Args:
+        path: the folder; made where it is not there.
+
+    Raises:
+        UsageError: it is on a file system that cannot be mapped into memory.
+    """
+
+    def __init__(self, path: Any) -> None:
+        self.path = os.fspath(path)
+        if "://" in self.path:
+            raise UsageError(
+                f"capture: to={self.path!r} is not on a local disk, and a capture is mapped into memory. Capture to a "
+                "local folder, and copy it."
+            )
+
+    def file(self, name: str) -> str:
+        """The path of a file in it."""
+        return os.path.join(self.path, name)
+
+    def read_manifest(self) -> Manifest | None:
+        """The manifest; None where there is no capture."""
+        try:
+            with open(self.file(NAME), encoding="utf-8") as file:
+                return manifest_from(file.read(), self.file(NAME))
+        except FileNotFoundError:
+            return None
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replaces the manifest: a reader sees the old one or the new one."""
+        self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()))
+
+    def write(self, name: str, fill: Callable[[Any], object]) -> tuple[int, int]:
+        """Writes a file as a whole; gives its size and checksum.
+
+        Raises:
+            CaptureError: the disk is full, or takes nothing.
+        """
+        path = self.file(name)
+        try:
+            with open(path + _WRITING, "wb") as file:
+                sink = _Checked(file)
+                fill(sink)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(path + _WRITING, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.remove(path + _WRITING)
+            raise self.disk_error(error, path) from error
+        return sink.size, sink.crc32
+
+    def disk_error(self, error: OSError, path: str) -> CaptureError:
+        """What to raise for an error of the disk."""
+        left = ""
+        with contextlib.suppress(OSError):
+            left = f" {in_words(shutil.disk_usage(self.path).free)} are free."
+        return CaptureError(
+            error.errno or 5,
+            f"capture: {path} cannot be written: {error.strerror or error}.{left} What was written before it is whole: "
+            "make room and call capture again, it goes on from there; or capture less, with budget=.",
+        )
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps other captures out of the folder; a process that dies lets go.
+
+        Raises:
+            CaptureError: the folder cannot be made.
+            UsageError: another capture is at work in it, or it holds something else.
+        """
+        try:
+            os.makedirs(self.path, exist_ok=True)
+            handle = os.open(self.path, os.O_RDONLY)
+        except OSError as error:
+            raise self.disk_error(error, self.path) from error
+        try:
+            _lock(handle, self.path)
+            yield
+        finally:
+            os.close(handle)
+
+    def check_is_ours(self) -> None:
+        """Refuses a folder that is not empty and no capture."""
+        others = [name for name in os.listdir(self.path) if not name.endswith(_WRITING)]
+        if others and NAME not in others:
+            raise UsageError(
+                f"capture: to={self.path!r} holds {len(others)} files and no capture ({sorted(others)[:3]}). Name "
+                "a new folder."
+            )
+
+    def empty(self) -> None:
+        """Removes the capture; the manifest first, so that half of one is none."""
+        names = sorted(os.listdir(self.path), key=lambda name: name != NAME)
+        for name in names:
+            if name == NAME or name.startswith(("shard-", STATISTICS)) or name.endswith(_WRITING):
+                os.remove(self.file(name))
+
+    def is_sound(self, shard: Shard) -> bool:
+        """Whether a shard is there, whole and unchanged."""
+        try:
+            if os.path.getsize(self.file(shard.file)) != shard.bytes:
+                return False
+            checksum = 0
+            with open(self.file(shard.file), "rb") as file:
+                while piece := file.read(_PIECE):
+                    checksum = zlib.crc32(piece, checksum)
+        except OSError:
+            return False
+        return checksum == shard.crc32
+
+    def remove_unfinished(self) -> None:
+        """Removes what a killed capture was writing."""
+        for name in os.listdir(self.path):
+            if name.endswith(_WRITING):
+                os.remove(self.file(name))
+
+    def sound_part(self, manifest: Manifest) -> tuple[Manifest, list[Gap]]:
+        """The manifest with its sound shards alone, and the gaps between and behind them.
+
+        What has a gap is not complete: that is found out by whoever goes on to the end of the input.
+        """
+        sound = []
+        for shard in manifest.shards:
+            if self.is_sound(shard):
+                sound.append(shard)
+            else:
+                logger.warning("capture: %s is damaged or gone, and is written again.", self.file(shard.file))
+        gaps: list[Gap] = []
+        before: Shard | None = None
+        for shard in sound:
+            if shard.first_batch > (before.end_batch if before is not None else 0):
+                gaps.append(_gap(before, shard.first_batch))
+            before = shard
+        if manifest.is_complete and not gaps and len(sound) == len(manifest.shards):
+            return manifest, []
+        gaps.append(_gap(before, None))
+        return replace(manifest, shards=tuple(sound), is_complete=False, ended_early=""), gaps
+
+
+def _gap(before: Shard | None, end: int | None) -> Gap:
+    if before is None:
+        return Gap(0, end, 0, None)
+    return Gap(before.end_batch, end, before.first_row + before.examples, before)
+
+
+class _Checked:
+    """A file that sums up what is written to it."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.size = self.crc32 = 0
+
+    def write(self, data: Any) -> int:
+        self._file.write(data)
+        written = memoryview(data).nbytes
+        self.crc32 = zlib.crc32(data, self.crc32)
+        self.size += written
+        return written
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+
+def _lock(handle: int, path: str) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on Windows, where two captures into one folder are up to their users
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(
+            f"capture: another process is capturing to {path!r} right now. Wait for it, or name another folder."
+        ) from None
+    except OSError:  # a file system without locks
+        return

@@ -1,0 +1,139 @@
+"""What a capture is of, as digests: the checkpoint, the program that computes the tapped values, and the input.
+
+Two captures of equal identity hold the same rows, as far as can be known without running them:
+
+- `checkpoint`: the content of its index, which has a checksum of every value.
+- `program`: all ops between the input and the tapped values, with the functions that they call.
+- `input`: the ops that `input_fn` made, the structure of what it gave, and the content of its arrays (of an array of
+  more than 1 GB, a thousand pieces of it). Files are known by name alone, and of Python that runs inside the pipeline
+  (`from_generator`, `py_function`) nothing is known. So whoever goes on with a capture compares rows as well.
+
+The names that TensorFlow gives to functions count up over a process; a function is told by its content instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.captures.kinds import Array
+from lightwell.inputs.unpack import Inputs
+
+_MOST_HASHED = 2**30
+_PIECES = 1000
+_PIECE = 2**16
+_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+
+
+def digest_of_checkpoint(prefix: str | None) -> str:
+    """Tells the values of a checkpoint; empty for initial weights, which are other ones each time."""
+    if prefix is None:
+        return ""
+    with tf.io.gfile.GFile(f"{prefix}.index", "rb") as file:
+        return _hex(hashlib.blake2b(file.read(), digest_size=16))
+
+
+def digest_of_input(graph: tf.Graph, inputs: Inputs) -> str:
+    """Tells the input of a graph that holds nothing else yet."""
+    digest = hashlib.blake2b(digest_size=16)
+    graph_def = graph.as_graph_def()
+    functions = _Functions(graph_def.library)
+    for node in graph_def.node:
+        digest.update(functions.digest_of_node(node))
+    for slot in inputs.arrays:
+        digest.update(_digest_of_array(slot.array))
+    digest.update(repr([_names(inputs.features), _names(inputs.labels)]).encode())
+    return _hex(digest)
+
+
+def digest_of_program(graph: tf.Graph, tapped: Iterable[Any], of_input: frozenset[str]) -> str:
+    """Tells how tapped values are computed from the input.
+
+    Args:
+        graph: the graph.
+        tapped: the tensors.
+        of_input: the names of the ops that `input_fn` made.
+    """
+    wanted = [tensor for value in tapped for tensor in tf.nest.flatten(value, expand_composites=True)]
+    seen: dict[str, Any] = {}
+    left = [tensor.op for tensor in wanted]
+    while left:
+        op = left.pop()
+        if op.name not in seen and op.name not in of_input:
+            seen[op.name] = op.node_def
+            left += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
+    functions = _Functions(graph.as_graph_def().library)
+    digest = hashlib.blake2b(repr([tensor.name for tensor in wanted]).encode(), digest_size=16)
+    for name in sorted(seen):
+        digest.update(functions.digest_of_node(seen[name]))
+    return _hex(digest)
+
+
+class _Functions:
+    """Digests of nodes, in which the functions of a library are told by their content."""
+
+    def __init__(self, library: Any) -> None:
+        self._functions = {function.signature.name: function for function in library.function}
+        self._digests: dict[str, str] = {}
+
+    def digest_of_node(self, node: Any) -> bytes:
+        copy = type(node)()
+        copy.CopyFrom(node)
+        copy.op = self._told(copy.op)
+        if node.op in _PYTHON:
+            copy.attr["token"].s = b""
+        for attribute in copy.attr.values():
+            if attribute.HasField("func"):
+                attribute.func.name = self._told(attribute.func.name)
+            for function in attribute.list.func:
+                function.name = self._told(function.name)
+        return hashlib.blake2b(copy.SerializeToString(deterministic=True), digest_size=16).digest()
+
+    def _told(self, name: str) -> str:
+        if name not in self._functions:
+            return name
+        if name not in self._digests:
+            self._digests[name] = ""  # one that calls itself is told by the rest of it
+            function = self._functions[name]
+            digest = hashlib.blake2b(digest_size=16)
+            for node in function.node_def:
+                digest.update(self.digest_of_node(node))
+            digest.update(repr([sorted(function.ret.items()), len(function.signature.input_arg)]).encode())
+            self._digests[name] = _hex(digest)
+        return self._digests[name]
+
+
+def _digest_of_array(array: Array | None) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    if array is None:
+        return digest.digest()
+    digest.update(f"{array.dtype.str} {array.shape}".encode())
+    if array.dtype == object:
+        for one in array.flat:
+            digest.update(one if isinstance(one, bytes) else str(one).encode())
+            digest.update(b"\0")
+        return digest.digest()
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if flat.nbytes <= _MOST_HASHED:
+        digest.update(flat.data)
+        return digest.digest()
+    for start in np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64):
+        digest.update(flat[start : start + _PIECE].data)
+    return digest.digest()
+
+
+def _names(value: Any) -> Any:
+    """A structure with the names of its tensors in their places."""
+    if isinstance(value, dict):
+        return [(str(key), _names(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return [_names(part) for part in value]
+    return [getattr(part, "name", type(part).__name__) for part in tf.nest.flatten(value, expand_composites=True)]
+
+
+def _hex(digest: Any) -> str:
+    return str(digest.hexdigest())

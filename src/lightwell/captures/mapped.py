@@ -1,0 +1,139 @@
+"""A column of a capture as an array over mapped files: nothing is read before it is looked at.
+
+Takes the record batches of the shards; gives views of their memory where rows lie in one shard, and copies where they
+are gathered from several.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lightwell.captures.kinds import Array, Kind, example_of, from_arrow
+from lightwell.errors import UsageError
+
+
+class Column:
+    """The values of one path, a row for each example.
+
+    `column[3]` is an example's value, `column[10:20]` an array of ten, `column[[5, 2]]` and `column[mask]` gather;
+    `np.asarray(column)` is all of it. Slices inside one shard are views of the file, which nobody can write to. Where
+    examples have values of different sizes, a slice is a list of them.
+
+    Attributes:
+        path: its path.
+        dtype: the type of its values.
+        shape: the number of rows, and the sizes of a value; None for one that differs.
+        chunks: an array for each shard, without a copy; for a path of fixed sizes.
+    """
+
+    def __init__(self, kind: Kind, columns: Sequence[Any]) -> None:
+        self._kind = kind
+        self._columns = columns
+        self._ends = np.cumsum([0, *map(len, columns)])
+        self.path = kind.path
+        self.dtype = kind.kept_dtype
+        self.shape: tuple[int | None, ...] = (int(self._ends[-1]), *(kind.shape or ()))
+
+    @functools.cached_property
+    def chunks(self) -> list[Array]:
+        found = [from_arrow(self._kind, column) for column in self._columns]
+        if any(one is None for one in found):
+            raise UsageError(
+                f"{self.path!r} holds values of different sizes, which are no array. Take them example by example: "
+                f"store[{self.path!r}][3], or as a table of Arrow: store.table([{self.path!r}])."
+            )
+        return [one for one in found if one is not None]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How big it is on disk."""
+        return sum(int(column.nbytes) for column in self._columns)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._example(row) for row in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        rows, rest = (index[0], index[1:]) if isinstance(index, tuple) else (index, ())
+        found = self._rows(rows)
+        if not rest:
+            return found
+        place = rest if isinstance(rows, int | np.integer) else (slice(None), *rest)
+        return np.asarray(found)[place]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if not self._kind.is_fixed:
+            values = list(self)
+            made = np.stack(values) if len({np.shape(value) for value in values}) == 1 else np.empty(len(self), object)
+            if made.dtype == object:
+                made[:] = values
+        elif len(self.chunks) == 1:
+            made = self.chunks[0]
+        else:
+            made = np.concatenate(self.chunks) if self.chunks else np.empty((0, *self._kind.sizes), self.dtype)
+        return np.array(made, dtype, copy=True) if copy or dtype not in (None, made.dtype) else made
+
+    def __repr__(self) -> str:
+        sizes = ", ".join("?" if size is None else f"{size:,}" for size in self.shape)
+        return f"Column({self.path!r}, {self._kind.dtype} [{sizes}])"
+
+    def _rows(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            return self._example(_inside(int(rows), len(self), self.path))
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(len(self))
+            if step == 1:
+                return self._between(start, max(start, stop))
+            return self._gathered(np.arange(start, stop, step))
+        if rows is Ellipsis:
+            return np.asarray(self)
+        wanted = np.asarray(rows)
+        if wanted.dtype == bool:
+            wanted = np.flatnonzero(wanted)
+        if len(wanted) and (wanted.min() < -len(self) or wanted.max() >= len(self)):
+            raise IndexError(f"{self.path!r} has {len(self)} rows, and {wanted.max()} was asked for.")
+        return self._gathered(np.where(wanted < 0, wanted + len(self), wanted))
+
+    def _example(self, row: int) -> Any:
+        shard = int(np.searchsorted(self._ends, row, "right")) - 1
+        place = row - int(self._ends[shard])
+        return self.chunks[shard][place] if self._kind.is_fixed else example_of(self._kind, self._columns[shard], place)
+
+    def _between(self, start: int, stop: int) -> Any:
+        if not self._kind.is_fixed:
+            return [self._example(row) for row in range(start, stop)]
+        parts = []
+        for first, chunk in zip(self._ends[:-1], self.chunks, strict=True):
+            low, high = max(start - first, 0), min(stop - first, len(chunk))
+            if low < high:
+                parts.append(chunk[low:high])
+        if not parts:
+            return np.empty((0, *self._kind.sizes), self.dtype)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _gathered(self, rows: Array) -> Any:
+        if not self._kind.is_fixed:
+            return [self._example(int(row)) for row in rows]
+        made = np.empty((len(rows), *self._kind.sizes), self.dtype)
+        shards = np.searchsorted(self._ends, rows, "right") - 1
+        for shard in np.unique(shards):
+            mine = shards == shard
+            made[mine] = self.chunks[shard][rows[mine] - self._ends[shard]]
+        return made
+
+
+def _inside(row: int, count: int, path: str) -> int:
+    if not -count <= row < count:
+        raise IndexError(f"{path!r} has {count} rows, and row {row} was asked for.")
+    return row % count

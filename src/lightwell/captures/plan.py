@@ -1,0 +1,70 @@
+"""How much a capture will take, told by its first batch, and what fits into a budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from lightwell.captures.sizes import in_words
+from lightwell.errors import CaptureError
+
+SAMPLE, STATISTICS = "sample", "statistics"
+_SPARE = 1.02  # padding, schemas, the manifest
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a capture takes.
+
+    Attributes:
+        row_bytes: the bytes of a row.
+        rows: how many rows there will be, at most; None where nobody knows before the end.
+    """
+
+    row_bytes: float
+    rows: int | None
+
+    @property
+    def bytes(self) -> float | None:
+        """All of it."""
+        return None if self.rows is None else self.rows * self.row_bytes * _SPARE
+
+    def __str__(self) -> str:
+        if self.bytes is None or self.rows is None:
+            return f"{in_words(self.row_bytes)} a row, for rows of unknown number"
+        return f"{self.rows:,} rows of {in_words(self.row_bytes)}, about {in_words(self.bytes)}"
+
+
+class TooMuch(Exception):
+    """A capture does not fit into its budget, and statistics are to take its place; `args[0]` says so."""
+
+
+def every_for(size: Size, budget: int | None, beyond: str) -> tuple[int, str]:
+    """Of how many examples one is kept so that a capture fits into a budget; and the words for it, empty for all.
+
+    Raises:
+        TooMuch: it does not fit, and a sample is not wanted.
+    """
+    if budget is None or size.bytes is None or size.bytes <= budget:
+        return 1, ""
+    every = math.ceil(size.bytes / budget)
+    all_of_it = f"all of it would take {in_words(size.bytes)}, and the budget is {in_words(budget)}"
+    if beyond == STATISTICS:
+        raise TooMuch(f"{all_of_it}: statistics over all examples are kept, and no rows.")
+    kept = math.ceil((size.rows or 0) / every)
+    return every, f"{all_of_it}: one example of {every} is kept, {kept:,} rows."
+
+
+def check_room(size: Size, every: int, free: int, folder: str) -> None:
+    """Refuses to begin what cannot end.
+
+    Raises:
+        CaptureError: the disk has not so much room.
+    """
+    needed = None if size.bytes is None else size.bytes / every
+    if needed is not None and needed > free:
+        raise CaptureError(
+            28,
+            f"capture: {folder!r} needs about {in_words(needed)} ({size}), and {in_words(free)} are free on its disk. "
+            f'Tap less, name a folder on another disk, or give a budget: budget="{in_words(free * 0.8)}".',
+        )

@@ -1,0 +1,72 @@
+"""Statistics over the rows of a capture, computed from mapped files or kept in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lightwell.captures.folder import STATISTICS, Folder
+from lightwell.errors import UsageError
+from lightwell.sight.over_data import Moments, UnitStats
+
+if TYPE_CHECKING:
+    from lightwell.captures.mapped import Column
+
+_NUMBERS = ("mean", "std", "min", "max", "zeros")
+_ROWS_AT_ONCE = 2**13
+
+
+def statistics_of(column: Column) -> UnitStats:
+    """Statistics of each unit, over all rows.
+
+    Raises:
+        UsageError: the values are no numbers, or there are none.
+    """
+    if column.dtype.kind not in "fiub":
+        raise UsageError(f"stats: {column.path!r} holds {column.dtype}; statistics need numbers.")
+    found: Moments | None = None
+    for chunk in column.chunks:
+        for start in range(0, len(chunk), _ROWS_AT_ONCE):
+            part = Moments.of(chunk[start : start + _ROWS_AT_ONCE])
+            found = part if found is None else found.joined(part)
+    if found is None:
+        raise UsageError(f"stats: {column.path!r} has no rows.")
+    return found.stats()
+
+
+def keep_statistics(folder: Folder, statistics: Mapping[str, UnitStats]) -> None:
+    """Writes statistics as an Arrow file, a row for each path."""
+    import pyarrow as pa
+
+    entries = list(statistics.values())
+    data: dict[str, Any] = {
+        "path": pa.array(list(statistics)),
+        "count": pa.array([one.count for one in entries], pa.int64()),
+        "shape": pa.array([list(np.shape(one.mean)) for one in entries], pa.list_(pa.int64())),
+    }
+    for name in _NUMBERS:
+        flat = [np.asarray(getattr(one, name), np.float64).reshape(-1) for one in entries]
+        data[name] = pa.array(flat, pa.list_(pa.float64()))
+    table = pa.table(data)
+
+    def fill(sink: Any) -> None:
+        with pa.ipc.new_file(pa.PythonFile(sink, "w"), table.schema) as file:
+            file.write_table(table)
+
+    folder.write(STATISTICS, fill)
+
+
+def kept_statistics(folder: Folder) -> dict[str, UnitStats]:
+    """What `keep_statistics` wrote."""
+    import pyarrow as pa
+
+    with pa.memory_map(folder.file(STATISTICS)) as source:
+        rows = pa.ipc.open_file(source).read_all().to_pylist()
+    return {
+        row["path"]: UnitStats(
+            row["count"], **{name: np.reshape(np.asarray(row[name], np.float64), row["shape"]) for name in _NUMBERS}
+        )
+        for row in rows
+    }

@@ -1,0 +1,343 @@
+"""The verb `capture`: a run of the model whose one result is rows on disk.
+
+Takes a `Model` and what was asked for; gives an open `Capture`. It builds the program, finds out what is on disk of the
+same capture already, and runs the model over what is missing: for each gap once, from the batch before it on, which is
+compared with what is there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.captures.batch import Batch
+from lightwell.captures.compared import difference
+from lightwell.captures.folder import Folder, Gap
+from lightwell.captures.identity import digest_of_checkpoint, digest_of_input, digest_of_program
+from lightwell.captures.keys import check_unique
+from lightwell.captures.kinds import Kind
+from lightwell.captures.manifest import Manifest
+from lightwell.captures.plan import TooMuch
+from lightwell.captures.store import Capture, open_capture
+from lightwell.captures.summary import keep_statistics
+from lightwell.captures.to_capture import Recorder, ToRows
+from lightwell.captures.writer import other_rows
+from lightwell.checkpoints.index import step_of
+from lightwell.engine.build import draft, finish
+from lightwell.engine.program import Program
+from lightwell.engine.runner import Runner
+from lightwell.engine.sessions import Prepared
+from lightwell.engine.task import Task
+from lightwell.errors import UsageError
+from lightwell.estimator.verbs import Model
+from lightwell.inputs.call import changed
+from lightwell.keys import ModeKeys
+from lightwell.log import logger
+from lightwell.sight.finding import with_sight
+from lightwell.sight.over_data import OverData, over_data
+from lightwell.sight.reductions import Reduction
+from lightwell.sight.request import as_list
+from lightwell.sight.watch import Watch
+
+WHERE = "capture(taps=...)"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asked `capture` for; see there."""
+
+    input_fn: Callable[..., Any]
+    taps: Any
+    to: Any
+    key: str | None
+    steps: int | None
+    hooks: Sequence[Any]
+    checkpoint_path: Any
+    shard_bytes: int
+    budget: int | None
+    beyond: str
+    text: bool
+    overwrite: bool
+
+
+def capture(model: Model, asked: Asked) -> Capture:
+    """Captures what is not there yet, and opens all of it."""
+    folder = Folder(asked.to)
+    with folder.locked():
+        folder.check_is_ours()
+        if asked.overwrite:
+            folder.empty()
+        folder.remove_unfinished()
+        _Capturing(model, asked, folder).run()
+    store = open_capture(folder.path)
+    return store if asked.key is None else _with_key(folder, store, _key_path(asked.key))
+
+
+def _with_key(folder: Folder, store: Capture, key: str) -> Capture:
+    """Makes a path the key of a capture, if it identifies its rows."""
+    manifest = folder.read_manifest()
+    if manifest is None or manifest.key == key or manifest.statistics:
+        return store
+    check_unique(store, key)
+    folder.write_manifest(replace(manifest, key=key))
+    return open_capture(folder.path)
+
+
+def _key_path(key: str) -> str:
+    return key if key.partition("/")[0] in ("features", "labels") else f"features/{key}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Built:
+    """A program with its watch.
+
+    Attributes:
+        program: the program.
+        hooks: the watch, and all other hooks.
+        rows: the output of the watch.
+        batches: a tensor with the number of batches that are left, or None.
+        is_late: whether the input starts at the batch that was asked for; else at its beginning.
+        of_input: a digest of the input, as it is from its beginning.
+        of_program: a digest of what is computed from it.
+    """
+
+    program: Program
+    hooks: Sequence[Any]
+    rows: ToRows
+    batches: Any
+    is_late: bool
+    of_input: str
+    of_program: str
+
+
+class _Capturing:
+    """One call of `capture`."""
+
+    def __init__(self, model: Model, asked: Asked, folder: Folder) -> None:
+        self._model, self._asked, self._folder = model, asked, folder
+        self._checkpoint = model.checkpoint_for(asked.checkpoint_path, "capture")
+        taps = as_list(asked.taps)
+        _check_taps(taps)
+        self._taps = taps if asked.key is None else [*taps, _key_path(asked.key)]
+        self._mode = ModeKeys.EVAL if any(map(_wants_labels, self._taps)) else ModeKeys.PREDICT
+
+    def run(self) -> None:
+        """Captures what is missing."""
+        first = self._built(0)
+        if self._asked.key is not None:
+            _check_key(first.rows.kinds, _key_path(self._asked.key))
+        manifest, gaps = self._what_is_missing(first)
+        unused: _Built | None = first
+        if manifest.shards and manifest.shards[0].first_batch == 0:
+            self._compare_first(first, manifest)
+            unused = None
+        if manifest.is_complete:
+            logger.info("capture: %s is complete already, with %d rows.", self._folder.path, manifest.rows)
+            return
+        for gap in gaps:
+            built = unused if unused is not None and not gap.first else self._built(max(gap.first - 1, 0))
+            unused = None
+            try:
+                manifest = self._fill(built, manifest, gap)
+            except TooMuch as too_much:
+                self._keep_statistics(str(too_much), manifest)
+                return
+        self._folder.write_manifest(replace(manifest, is_complete=True))
+
+    def _what_is_missing(self, built: _Built) -> tuple[Manifest, list[Gap]]:
+        known = self._folder.read_manifest()
+        fresh = Manifest(
+            {
+                "checkpoint": digest_of_checkpoint(self._checkpoint),
+                "program": built.of_program,
+                "input": built.of_input,
+                "settings": f"shard_bytes={self._asked.shard_bytes} steps={self._asked.steps} "
+                f"budget={self._asked.budget} beyond={self._asked.beyond} text={self._asked.text}",
+            },
+            "" if self._checkpoint is None else os.path.basename(self._checkpoint),
+            None if self._checkpoint is None else step_of(self._checkpoint),
+            built.rows.kinds,
+        )
+        if known is None:
+            return fresh, [Gap(0, None, 0, None)]
+        _check_same(known, fresh, self._folder.path)
+        if known.statistics and known.is_complete:
+            return known, []
+        return self._folder.sound_part(known)
+
+    def _compare_first(self, built: _Built, manifest: Manifest) -> None:
+        """Runs the first batch, to see that the input gives what it gave."""
+        found: list[str] = []
+
+        def take(batch: Batch) -> bool:
+            if batch.number == 0:
+                found.append(
+                    difference(self._folder, manifest, manifest.shards[0], replace(batch, every=manifest.every))
+                )
+            return False
+
+        self._run(built, 0, take, lambda batches: None)
+        if found != [""]:
+            raise other_rows(self._folder.path, found[0] if found else "it gives none")
+
+    def _fill(self, built: _Built, manifest: Manifest, gap: Gap) -> Manifest:
+        asked = self._asked
+        with Recorder(
+            self._folder, manifest, gap, asked.shard_bytes, (asked.budget, asked.beyond), asked.text, asked.steps
+        ) as recorder:
+            before = max(gap.first - 1, 0)
+
+            def know(left: int | None) -> None:
+                total = None if left is None else left + (before if built.is_late else 0)
+                steps = [one for one in (total, asked.steps) if one is not None]
+                recorder.batches = min(steps, default=None)
+
+            late = built.is_late and before > 0
+            self._run(built, before if late else 0, _numbered(recorder.take, gap, late), know)
+        return recorder.manifest
+
+    def _run(
+        self, built: _Built, number: int, take: Callable[[Batch], bool], know: Callable[[int | None], None]
+    ) -> None:
+        """Runs the model over its input, from a batch on."""
+        built.rows.begin_at(number, take)
+        plan = self._model.plan(
+            lambda: self._checkpoint, self._model.config.evaluation_master, exact=bool(self._asked.checkpoint_path)
+        )
+        run = Runner(
+            built.program,
+            Task((), {}),
+            built.hooks,
+            plan,
+            self._model.config.fuse_steps,
+            sessions=self._model.sessions,
+            prepared=Prepared(built.program, built.program.inputs),
+        )
+        try:
+            run.start()
+            left = None if built.batches is None else int(run.fetch(built.batches))
+            if left == tf.data.INFINITE_CARDINALITY and self._asked.steps is None:
+                raise UsageError(
+                    "capture: the input has no end (it repeats without one), and nor would the capture. Let input_fn "
+                    "give the data once, or say after how many batches to end: capture(..., steps=100)."
+                )
+            know(None if left is None or left < 0 else left)
+            run.run_to_end()
+        except BaseException as error:
+            run.finish(error)
+            raise
+        run.finish()
+
+    def _keep_statistics(self, words: str, manifest: Manifest) -> None:
+        """What takes the place of rows that do not fit."""
+        logger.warning("capture: %s", words)
+        numbers = [kind.path for kind in manifest.kinds if kind.is_fixed and kind.dtype != "string"]
+        if not numbers:
+            raise UsageError(f"capture: {words} But no tap holds numbers in fixed sizes; use beyond='sample'.")
+        statistics = OverData()
+        built = self._built(0, Watch(over_data(numbers), every=1, to=statistics, name=WHERE))
+        self._run(built, 0, lambda batch: True, lambda batches: None)
+        keep_statistics(self._folder, statistics.result())
+        self._folder.write_manifest(replace(manifest, statistics=True, is_complete=True, ended_early=words))
+
+    def _built(self, skip: int, watch: Watch | None = None) -> _Built:
+        """Builds the program, its input without so many batches where it is a dataset."""
+        seen: dict[str, Any] = {}
+
+        def late(result: Any) -> Any:
+            if not isinstance(result, tf.data.Dataset):
+                return result
+            result = result.skip(skip) if skip else result
+            seen["batches"] = result.cardinality()
+            return result
+
+        rows = ToRows()
+        watch = watch or Watch(*self._taps, every=1, to=rows, name=WHERE)
+        recipe = self._model.recipe(self._mode, changed(self._asked.input_fn, late), self._checkpoint is None)
+        drafted = draft(recipe)
+        of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
+        names = frozenset(op.name for op in drafted.graph.get_operations())
+        program = finish(drafted)
+        spec = program.spec
+        others = [
+            *self._asked.hooks,
+            *(spec.evaluation_hooks if self._mode == ModeKeys.EVAL else spec.prediction_hooks),
+        ]
+        program = with_sight(program, [watch, *others], os.path.join(self._model.model_dir, "capture"))
+        of_program = digest_of_program(program.graph, watch.looks_at().values(), names)
+        return _Built(program, [watch, *others], rows, seen.get("batches"), "batches" in seen, of_input, of_program)
+
+
+def _numbered(take: Callable[[Batch], bool], gap: Gap, late: bool) -> Callable[[Batch], bool]:
+    """Gives batches the numbers of their examples, where the input starts late: the gap's first batch is known."""
+    shift = 0
+
+    def numbered(batch: Batch) -> bool:
+        nonlocal shift
+        if not late:
+            return take(batch)
+        if batch.number == gap.first - 1:
+            shift = gap.first_row - (batch.first_row + batch.examples)
+        return take(replace(batch, first_row=batch.first_row + shift))
+
+    return numbered
+
+
+def _check_taps(taps: Sequence[Any]) -> None:
+    if not taps:
+        raise UsageError('capture: nothing to keep; say what, as in capture(input_fn, taps=["layers/*"], to="acts/").')
+    for one in taps:
+        if isinstance(one, Reduction):
+            raise UsageError(
+                f"capture: {one.spelled} is a few numbers for a whole batch, and a capture has a row for each example. "
+                "Tap the path itself, and call store.stats() afterwards; or evaluate(taps=...) for statistics alone."
+            )
+
+
+def _wants_labels(tap: Any) -> bool:
+    if isinstance(tap, str):
+        return tap.partition("/")[0] in ("labels", "label", "gradients")
+    return isinstance(tap, list | tuple) and any(map(_wants_labels, tap))
+
+
+def _check_key(kinds: Sequence[Kind], path: str) -> None:
+    kind = next(one for one in kinds if one.path == path)
+    is_single = kind.is_fixed and kind.shape in ((), (1,))
+    if not is_single or kind.dtype not in ("string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
+        shape = "×".join(map(str, kind.shape or ("?",)))
+        raise UsageError(
+            f"capture: key={path!r} holds {kind.dtype} {shape}; expected one whole number or one string for each "
+            "example."
+        )
+
+
+def _check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
+    """Refuses to go on with a capture of something else.
+
+    Raises:
+        UsageError: the text says what differs.
+    """
+    differs = [word for word, digest in fresh.identity.items() if known.identity.get(word) != digest]
+    if not fresh.identity["checkpoint"]:
+        differs = ["checkpoint", *differs]
+    if not differs:
+        return
+    told = {
+        "checkpoint": f"of the checkpoint {known.checkpoint or 'with initial weights'}, and now it is "
+        f"{fresh.checkpoint or 'initial weights, drawn anew each time'}",
+        "program": "of other values, or the model computes them otherwise",
+        "input": "of another input",
+        "settings": f"with other settings: {known.identity.get('settings')}, and now {fresh.identity['settings']}",
+    }
+    ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
+    if ours != theirs:
+        told["program"] = f"of {theirs}, and now {ours} are asked for"
+    words = "; ".join(told[word] for word in dict.fromkeys(differs))
+    raise UsageError(
+        f"capture: {folder!r} holds another capture: {words}. Name another folder, or let it be replaced: "
+        "capture(..., overwrite=True)."
+    )
