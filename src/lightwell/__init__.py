@@ -55,6 +55,7 @@ _OWN_NAMES = {
     "layers": "lightwell.layers",
     "minimize": "lightwell.optimizers:minimize",
     "model_to_estimator": "lightwell.from_keras.convert:model_to_estimator",
+    "rates": "lightwell.sight.holding:rates",
     "rnn_cell": "lightwell.rnn_cell",
     "stats": "lightwell.sight.reductions:stats",
     "stop_when": "lightwell.sight.watch:stop_when",

@@ -18,6 +18,7 @@
     ├── WatchError (RuntimeError)          the function of a watch raised
     ├── NotEvaluated (RuntimeError)        train_and_evaluate could not evaluate a checkpoint
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
+    ├── ModelInUse (RuntimeError)          a training, or an edit of weights, is under way in model_dir
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
         └── CheckpointMismatch             it was written by another model
@@ -96,6 +97,10 @@ class UnknownName(HookError, KeyError, ValueError):
 
 class ModelDirError(LightwellError, OSError):
     """`model_dir` cannot be created, read or written."""
+
+
+class ModelInUse(LightwellError, RuntimeError):
+    """A training, or an edit of its weights, is under way in `model_dir`."""
 
 
 class CheckpointError(LightwellError, ValueError):
