@@ -56,6 +56,7 @@ _OWN_NAMES = {
     "minimize": "lightwell.optimizers:minimize",
     "model_to_estimator": "lightwell.from_keras.convert:model_to_estimator",
     "open_capture": "lightwell.captures.store:open_capture",
+    "rates": "lightwell.sight.holding:rates",
     "rnn_cell": "lightwell.rnn_cell",
     "stats": "lightwell.sight.reductions:stats",
     "stop_when": "lightwell.sight.watch:stop_when",

@@ -95,6 +95,17 @@ def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
     return variable.op.name, tuple(int(size) for size in variable.shape)
 
 
+def place_in_whole(variable: Any) -> tuple[slice, ...]:
+    """Where a part of a partitioned variable stands in the whole; all of it for a variable that is no part.
+
+    For the same reason as `whole_variable`.
+    """
+    part = getattr(variable, "_save_slice_info", None)
+    if part is None:
+        return ()
+    return tuple(slice(start, start + size) for start, size in zip(part.var_offset, part.var_shape, strict=True))
+
+
 def feature_columns() -> Any:
     """The classes behind `tf.feature_column`: `FeatureColumn`, `DenseColumn`, `SequenceDenseColumn` and the
     `FeatureTransformationCache` that a column reads its features from.
@@ -148,6 +159,24 @@ def run_after(operation: Any, others: Sequence[Any]) -> None:
         tell_once(release(), tuple(missing), loss)
         return
     operation._add_control_inputs([other for other in others if other is not operation])
+
+
+def wait_instead(operation: Any, for_these: Sequence[Any], for_those: Sequence[Any]) -> bool:
+    """Makes an operation that exists wait for others than before; says whether that can be done.
+
+    The update of a weight that is frozen is left out of a step that the user's `model_fn` has put together; edges
+    cannot be taken from a graph in public. Without it, the update runs and is undone.
+    """
+    missing = lacking(operation, ["_add_control_inputs", "_remove_all_control_inputs"])
+    if missing:
+        tell_once(release(), tuple(missing), "The updates of frozen weights are computed, and undone.")
+        return False
+    dropped = {other.name for other in for_these}
+    left = [other for other in operation.control_inputs if other.name not in dropped]
+    known = {other.name for other in left} | {operation.name}
+    operation._remove_all_control_inputs()
+    operation._add_control_inputs([*left, *(other for other in for_those if other.name not in known)])
+    return True
 
 
 def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:

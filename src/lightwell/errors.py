@@ -20,6 +20,7 @@
     ├── NotEvaluated (RuntimeError)        train_and_evaluate could not evaluate a checkpoint
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
     ├── CaptureError (OSError)             the files of a capture cannot be written or read
+    ├── ModelInUse (RuntimeError)          a training, or an edit of weights, is under way in model_dir
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
         └── CheckpointMismatch             it was written by another model
@@ -117,6 +118,10 @@ class ModelDirError(LightwellError, OSError):
 
 class CaptureError(LightwellError, OSError):
     """The files of a capture cannot be written or read."""
+
+
+class ModelInUse(LightwellError, RuntimeError):
+    """A training, or an edit of its weights, is under way in `model_dir`."""
 
 
 class CheckpointError(LightwellError, ValueError):

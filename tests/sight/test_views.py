@@ -141,11 +141,6 @@ def test_outputs_that_are_not_one_array_over_examples(tmp_path: Path) -> None:
     assert made.layers["number"].output(input_fn) == [18, 29]
 
 
-def test_setting_a_weight_is_no_silent_nothing(trained: lw.Estimator) -> None:
-    with pytest.raises(AttributeError, match="layer 'hidden': 'kernel' cannot be set"):
-        trained.layers["hidden"].kernel = np.zeros([6, 5])
-
-
 def test_an_untrained_model_says_so(tmp_path: Path) -> None:
     made = models.estimator(models.mlp, tmp_path)
     with pytest.raises(lw.errors.UsageError, match="Couldn't find trained model at"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
@@ -21,11 +21,42 @@ _PART = re.compile(r"(?P<prefix>.+)\.(index|meta|data-\d+-of-\d+)")
 _UNFINISHED = ".writing"
 
 
-def replace_file(path: str, content: str | bytes) -> None:
-    """Writes a file so that a reader sees the old one or all of the new."""
+def replace_file(path: str, content: str | bytes, *, durable: bool = False) -> None:
+    """Writes a file so that a reader sees the old one or all of the new; `durable`: also after a loss of power."""
     with tf.io.gfile.GFile(path + _UNFINISHED, "w" if isinstance(content, str) else "wb") as file:
         file.write(content)
+    if durable:
+        make_durable([path + _UNFINISHED])
     tf.io.gfile.rename(path + _UNFINISHED, path, overwrite=True)
+    if durable:
+        make_durable([os.path.dirname(path)])
+
+
+def append_line(path: str, line: str, *, durable: bool = False) -> None:
+    """Adds a line to a text file; one that a crash cut short stays apart from it."""
+    before = ""
+    if tf.io.gfile.exists(path):
+        with tf.io.gfile.GFile(path, "rb") as file:
+            size = file.size()
+            file.seek(max(0, size - 1))
+            before = "\n" if size and file.read(1) != b"\n" else ""
+    with tf.io.gfile.GFile(path, "a") as file:
+        file.write(f"{before}{line}\n")
+    if durable:
+        make_durable([path])
+
+
+def make_durable(paths: Iterable[str]) -> None:
+    """Has the operating system bring files and directories to the disk; storage elsewhere does so by itself."""
+    for path in paths:
+        if "://" not in path:
+            file = os.open(path or ".", os.O_RDONLY)
+            try:
+                os.fsync(file)
+            except OSError:  # a file system that cannot, or not for directories
+                pass
+            finally:
+                os.close(file)
 
 
 def copy_checkpoint(prefix: str, directory: str) -> str:
@@ -40,7 +71,7 @@ def copy_checkpoint(prefix: str, directory: str) -> str:
     if same_checkpoint(copy, prefix):
         return copy
     remove_checkpoint(copy)
-    files = _files_of(prefix)
+    files = files_of(prefix)
     if not files or files[-1] != f"{prefix}.index":
         raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be copied to {directory}: it is not there any more.")
     tf.io.gfile.makedirs(directory)
@@ -63,7 +94,7 @@ def same_checkpoint(one: str, other: str) -> bool:
 
 def remove_checkpoint(prefix: str) -> None:
     """Removes the files of a checkpoint, as far as there are any."""
-    for file in reversed(_files_of(prefix)):
+    for file in reversed(files_of(prefix)):
         tf.io.gfile.remove(file)
 
 
@@ -78,7 +109,7 @@ def remove_all_but(directory: str, prefixes: Sequence[str]) -> None:
             tf.io.gfile.remove(os.path.join(directory, name))
 
 
-def name_checkpoints(directory: str, prefixes: Sequence[str]) -> None:
+def name_checkpoints(directory: str, prefixes: Sequence[str], *, durable: bool = False) -> None:
     """Makes `prefixes` the checkpoints that the state file of a directory names, the last one as the newest."""
     state = os.path.join(directory, CHECKPOINT_STATE)
     if not prefixes:
@@ -90,7 +121,7 @@ def name_checkpoints(directory: str, prefixes: Sequence[str]) -> None:
     # Names without the directory, as a training writes them: it may be moved.
     named = [(field, os.path.basename(path) if is_in(path, directory) else path) for field, path in lines]
     text = "".join(f"{field}: {json.dumps(path)}\n" for field, path in named)
-    replace_file(state, text)
+    replace_file(state, text, durable=durable)
 
 
 def make_newest(directory: str, prefix: str) -> str:
@@ -101,7 +132,7 @@ def make_newest(directory: str, prefix: str) -> str:
     return own
 
 
-def _files_of(prefix: str) -> list[str]:
+def files_of(prefix: str) -> list[str]:
     """The files of a checkpoint, the index last."""
     directory, name = os.path.split(prefix)
     found = [file for file in _listed(directory) if (match := _PART.fullmatch(file)) and match["prefix"] == name]

@@ -21,7 +21,7 @@ from lightwell.keys import CHECKPOINT_PREFIX, CHECKPOINT_STATE
 from lightwell.log import logger
 
 _NUMBERED = re.compile(r"-(\d+)$")
-_INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-\d+\.index")
+_INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"(?:-edit(\d+))?-\d+\.index")
 # How optimizers of TensorFlow 1 name the slots of a piece: `weights/part_0/Ftrl`, and `kernel/t_0/Adagrad` in a layer.
 _OF_A_PIECE = re.compile(r"/(part|t)_\d+/")
 _STATE = CHECKPOINT_STATE
@@ -199,8 +199,14 @@ def _candidates(directory: str) -> Iterator[str]:
 def _on_disk(directory: str) -> Iterator[str]:
     """Checkpoints of which there are files in `directory`, newest first, whatever the state file says."""
     found = [name.removesuffix(".index") for name in _listed(directory) if _INDEX_FILE.fullmatch(name)]
-    for name in sorted(found, key=lambda name: step_of(name) or 0, reverse=True):
+    for name in sorted(found, key=_age, reverse=True):
         yield os.path.join(directory, name)
+
+
+def _age(name: str) -> tuple[int, int]:
+    """Orders checkpoints by their names: by step, and those of one step by their edits."""
+    edit = _INDEX_FILE.fullmatch(f"{name}.index")
+    return step_of(name) or 0, int(edit[1]) if edit and edit[1] else 0
 
 
 def _files_of(prefix: str) -> list[str]:

@@ -33,6 +33,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("model_dir", metavar="MODEL_DIR", help="a directory with checkpoints, or one checkpoint")
     parser.add_argument("paths", metavar="PATH", nargs="*", default=[], help="what to show in detail")
+    parser.add_argument("--lineage", action="store_true", help="show where its checkpoints come from, edits included")
     parser.add_argument("--json", action="store_true", help="print plain data instead of tables")
     parser.set_defaults(call=_call, parser=parser)
 
@@ -46,6 +47,8 @@ def _call(arguments: argparse.Namespace) -> int:
     from lightwell.errors import LightwellError
 
     try:
+        if arguments.lineage:
+            return show(_lineage(arguments), "inspect")
         model = open_model(arguments.model_dir)
         details = [model.detail(path) for path in model.select(arguments.paths)]
         if arguments.json:
@@ -57,3 +60,14 @@ def _call(arguments: argparse.Namespace) -> int:
         complain(str(error), "inspect")
         return 2
     return show(text, "inspect")
+
+
+def _lineage(arguments: argparse.Namespace) -> str:
+    from lightwell.cli.inspect_data import open_model
+    from lightwell.cli.output import visible
+    from lightwell.sight.lineage import read_lineage
+
+    lineage = read_lineage(open_model(arguments.model_dir).directory)
+    if arguments.json:
+        return json.dumps(lineage.to_dict(), indent=1)
+    return "\n".join(visible(str(lineage).splitlines()))

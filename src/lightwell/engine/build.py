@@ -54,6 +54,7 @@ class Recipe:
         warm_start: called in the finished model's graph when training starts from nothing; may change initial values.
         make_global_step: makes the step counter in a graph and gives it; None from it leaves that to `model_fn`.
         edits: what may change values on their way through the model.
+        hold: in training, given the program, gives the op to train with in place of the model's own.
         is_export: whether the graph is written, not run: `input_fn` gives features and labels that others will feed.
     """
 
@@ -65,6 +66,7 @@ class Recipe:
     warm_start: Callable[[], object] | None = None
     make_global_step: Callable[[tf.Graph], Any] = create_global_step
     edits: Sequence[Edit] = ()
+    hold: Callable[[Program], Any] | None = None
     is_export: bool = False
 
 
@@ -130,6 +132,8 @@ def finish(draft: Draft) -> Program:
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
         global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
+        if recipe.hold is not None:
+            program = dataclasses.replace(program, spec=spec._replace(train_op=recipe.hold(program)))
         return program if recipe.is_export else _completed(program, recipe.config)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell.checkpoints.lineage import Change
 from lightwell.inputs.unpack import Inputs
 from lightwell.layers.record import LayerBook
 from lightwell.spec import EstimatorSpec
@@ -41,6 +42,7 @@ class Program:
         layers: the book of layer calls that `model_fn` made.
         step_after: in training, the global step once `spec.train_op` has run in the same call.
         evaluation: in evaluation, the metrics' ops.
+        live_edits: what hooks change in the weights by hand while it runs, each written down here.
         find: turns a path that a hook wrote in place of a tensor into the tensor; None leaves such names to TensorFlow.
     """
 
@@ -52,4 +54,5 @@ class Program:
     layers: LayerBook
     step_after: Any = None
     evaluation: EvalOps | None = None
+    live_edits: list[Change] = field(default_factory=list)
     find: Callable[[str, str], Any] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,12 @@ def train(
     """
     spec = program.spec
     saver = _saver_hook(
-        [*hooks, *spec.training_hooks, *spec.training_chief_hooks], listeners, program, model_dir, config
+        [*hooks, *spec.training_hooks, *spec.training_chief_hooks],
+        listeners,
+        program,
+        model_dir,
+        config,
+        lambda: run.restored,
     )
     chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps)
@@ -115,7 +120,12 @@ def _hook_order(
 
 
 def _saver_hook(
-    given: Sequence[Any], listeners: Sequence[Any], program: Program, model_dir: str, config: RunConfig
+    given: Sequence[Any],
+    listeners: Sequence[Any],
+    program: Program,
+    model_dir: str,
+    config: RunConfig,
+    resumed_from: Callable[[], str | None],
 ) -> SaveCheckpoint | None:
     """The default checkpoint hook; None when the user brings one, or wants no checkpoints."""
     brought = [hook for hook in given if isinstance(hook, tf.compat.v1.train.CheckpointSaverHook)]
@@ -137,6 +147,8 @@ def _saver_hook(
         save_steps=config.save_checkpoints_steps,
         listeners=listeners,
         save_graph_def=config.checkpoint_save_graph_def,
+        resumed_from=resumed_from,
+        edits=program.live_edits,
     )
 
 
@@ -147,5 +159,5 @@ def _save_before_leaving(run: Runner, saver: SaveCheckpoint | None, interrupt: B
     logger.warning("%s: saving a checkpoint before leaving.", why)
     with run.session.graph.as_default():
         step = int(run.session.run(tf.compat.v1.train.get_global_step()))
-        if step != saver.saved_step:
+        if step != saver.saved_step or saver.has_unsaved_edits:
             saver.save(run.session, step, is_leaving=True)

@@ -17,6 +17,7 @@ from lightwell.config import RunConfig
 from lightwell.errors import UsageError
 from lightwell.estimator.arguments import check_model_fn, check_place, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.captures import Captures
+from lightwell.estimator.editing import Editing
 from lightwell.estimator.exports import Exports
 from lightwell.estimator.model_dir import settled_config
 from lightwell.estimator.overridable import Overridable
@@ -30,11 +31,12 @@ from lightwell.spec import EstimatorSpec, checked_hooks
 if TYPE_CHECKING:
     from lightwell.estimator.verbs import Model
     from lightwell.sight.describe import Description
+    from lightwell.sight.holding import Rates
     from lightwell.sight.predictor import Predictor
     from lightwell.sight.views import LayersView, WeightsView
 
 
-class Estimator(Overridable, Exports, Captures):
+class Estimator(Overridable, Exports, Captures, Editing):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
@@ -110,6 +112,10 @@ class Estimator(Overridable, Exports, Captures):
         steps: int | None = None,
         max_steps: int | None = None,
         saving_listeners: Sequence[Any] | None = None,
+        *,
+        freeze: Sequence[str] | str | None = None,
+        train_only: Sequence[str] | str | None = None,
+        rates: Rates | None = None,
     ) -> Estimator:
         """Trains, starting from the newest checkpoint in `model_dir` if there is one.
 
@@ -121,6 +127,12 @@ class Estimator(Overridable, Exports, Captures):
             max_steps: up to which step to train. Two calls with `max_steps=10` train 10. Neither set: to the end of the
                 data.
             saving_listeners: `CheckpointSaverListener`s, told before and after each checkpoint.
+            freeze: weights or layers, by name or glob (`["conv*", "embedding"]`), that this training does not move by a
+                bit, nor the optimizer's state of theirs. Moving statistics are weights of their layer. All else is
+                computed as without it: a norm over all gradients counts theirs. Checkpoints are those of a training
+                that froze nothing.
+            train_only: the same the other way round: all weights but these are frozen.
+            rates: shares of the learning rate, by pattern: `lw.rates({"embedding*": 0.1})`.
 
         Returns:
             The Estimator itself.
@@ -136,12 +148,13 @@ class Estimator(Overridable, Exports, Captures):
         goal = checked_goal(steps, max_steps)
         given_hooks = checked_hooks(hooks, "train: hooks")
         listeners = checked_listeners(saving_listeners)
+        holding = verbs.checked_holding(freeze, train_only, rates)
         check_input_fn(input_fn)
         check_place("train", self._config.train_distribute, self._config)
         if max_steps is not None and self._trained_steps() >= max_steps:
             logger.info("Skipping training since max_steps has already saved.")
             return self
-        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners)
+        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners, holding)
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
@@ -230,17 +243,21 @@ class Estimator(Overridable, Exports, Captures):
 
     @property
     def layers(self) -> LayersView:
-        """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint."""
-        from lightwell.sight.views import LayersView
+        """The layers of the trained model: `est.layers["dense"].kernel` is an array from the newest checkpoint.
 
-        return LayersView(self._model_dir, self._trained_checkpoint, self.predict)
+        `est.layers["dense"].kernel = array` writes a new checkpoint; see `edit`.
+        """
+        from lightwell.sight.views import LayerSource, LayersView
+
+        source = LayerSource(self._trained_checkpoint, self.get_variable_value, self.predict, self._change_weight)
+        return LayersView(self._model_dir, source)
 
     @property
     def weights(self) -> WeightsView:
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
         from lightwell.sight.views import WeightsView
 
-        return WeightsView(self._trained_checkpoint)
+        return WeightsView(self._trained_checkpoint, change=self._change_weight)
 
     @brief
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:

@@ -20,6 +20,7 @@ from lightwell.callables import name_of
 from lightwell.checkpoints.finished import remove_mark
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.restore import Source
+from lightwell.checkpoints.turns import training_in
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
@@ -54,6 +55,8 @@ from lightwell.sight.describe import Description
 from lightwell.sight.describe import describe as describe_program
 from lightwell.sight.fed_inputs import FedInputs, specs_from_description
 from lightwell.sight.finding import with_sight
+from lightwell.sight.holding import Holding
+from lightwell.sight.holding import checked_holding as checked_holding
 from lightwell.sight.kept_description import KeepDescription, read_description
 from lightwell.sight.over_data import WHERE, EvalResult, OverData, over_data
 from lightwell.sight.predictor import Predictor
@@ -112,12 +115,31 @@ class Model:
         return checkpoint
 
 
-def train(model: Model, input_fn: Any, goal: Goal, hooks: Sequence[Any], listeners: Sequence[Any]) -> TrainOutcome:
+def train(
+    model: Model,
+    input_fn: Any,
+    goal: Goal,
+    hooks: Sequence[Any],
+    listeners: Sequence[Any],
+    holding: Holding | None = None,
+) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
     ensure_writable(model.model_dir)
+    with training_in(model.model_dir):
+        return _train(model, input_fn, goal, hooks, listeners, holding)
+
+
+def _train(
+    model: Model,
+    input_fn: Any,
+    goal: Goal,
+    hooks: Sequence[Any],
+    listeners: Sequence[Any],
+    holding: Holding | None,
+) -> TrainOutcome:
     remove_mark(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
-    program = build(model.recipe(ModeKeys.TRAIN, input_fn, untrained))
+    program = build(dataclasses.replace(model.recipe(ModeKeys.TRAIN, input_fn, untrained), hold=holding))
     spec, description = program.spec, KeepDescription(program, model.model_dir)
     return run_training(
         with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),

@@ -8,17 +8,20 @@ interrupt.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell import events
+from lightwell.checkpoints.commit import edited_name
 from lightwell.checkpoints.files import replace_file
 from lightwell.checkpoints.index import newest_complete, step_of
+from lightwell.checkpoints.lineage import TRAINING, Change, origin_now, origins, write_down
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.checkpoint_work import CheckpointWork
@@ -40,6 +43,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         save_steps: steps between two checkpoints.
         listeners: `CheckpointSaverListener`s, told before and after each save.
         save_graph_def: whether to write the graph beside the checkpoints.
+        resumed_from: gives the checkpoint that the session was restored from, None for initial weights.
+        edits: what hooks have changed in the weights by hand, each with its step; it grows as they do.
     """
 
     def __init__(
@@ -51,6 +56,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         save_steps: int | None = None,
         listeners: Sequence[Any] = (),
         save_graph_def: bool = True,
+        resumed_from: Callable[[], str | None] = lambda: None,
+        edits: Sequence[Change] = (),
     ) -> None:
         super().__init__(
             checkpoint_dir=directory,
@@ -71,11 +78,19 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         self._saved_at = 0.0
         self._is_at_start = True
         self._meta_graph = b""
+        self._resumed_from = resumed_from
+        self._parent: str | None = None
+        self._edits, self._edits_saved = edits, 0
 
     @property
     def saved_step(self) -> int:
         """The step of the newest checkpoint of this run, -1 before the first."""
         return self._saved_step
+
+    @property
+    def has_unsaved_edits(self) -> bool:
+        """Whether a hook changed weights by hand that no checkpoint has yet."""
+        return len(self._edits) > self._edits_saved
 
     def begin(self) -> None:
         """Opens the event file, while the graph that a new one gets is the model's alone; tells the listeners."""
@@ -104,6 +119,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             self._write_graph(graph_def)
             self._meta_graph = meta_graph.SerializeToString()
         events.write_plain_graph(self._directory, graph_def, meta_graph)
+        self._parent = self._resumed_from()
         self.save(session, global_step)
 
     def before_run(self, run_context: Any) -> None:
@@ -116,9 +132,9 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             run_context.request_stop()
 
     def end(self, session: Any) -> None:
-        """Saves the last step, unless it is saved already."""
+        """Saves the last step, unless it is saved already, and no weight was edited since."""
         last_step = int(session.run(tf.compat.v1.train.get_global_step()))
-        if last_step != self._saved_step:
+        if last_step != self._saved_step or self.has_unsaved_edits:
             self.save(session, last_step)
         for listener in self._told:
             listener.end(session, last_step)
@@ -174,15 +190,41 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
     def _write(self, session: Any, step: int) -> None:
         try:
             saver = self._scaffold_with_saver.saver
-            path = saver.save(session, self._prefix, global_step=step, write_meta_graph=False)
+            path = saver.save(session, self._prefix_at(step), global_step=step, write_meta_graph=False)
             if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
                 replace_file(f"{path}.meta", self._meta_graph)
+            self._write_down(path)
         except _OF_DISKS as error:
             # What was begun takes the space that is missing.
             for ending in ("_temp", ".meta.writing"):
                 _remove(self._directory, f"{CHECKPOINT_PREFIX}-{step}{ending}")
             what = f"The checkpoint of step {step} could not be written to {self._directory}"
             raise self._unwritten(error, what) from error
+
+    def _prefix_at(self, step: int) -> str:
+        """The name of the checkpoint of a step, without the step.
+
+        A training that resumes saves what it resumed from anew, under the name that it has: an edited checkpoint has
+        the step of its parent, which must stay as it is. So must one that was saved before a hook edited its weights.
+        """
+        if step == self._saved_step and self.has_unsaved_edits:
+            return os.path.join(self._directory, edited_name(self._directory, step).removesuffix(f"-{step}"))
+        if self._saved_step < 0 and self._parent is not None and step_of(self._parent) == step:
+            return os.path.join(self._directory, os.path.basename(self._parent).removesuffix(f"-{step}"))
+        return self._prefix
+
+    def _write_down(self, path: str) -> None:
+        """Tells the lineage; weights that were resumed from, and saved anew as they are, need no other line."""
+        edits = self._edits[self._edits_saved :]
+        origin = origin_now(path, self._parent, TRAINING, edits)
+        is_itself = self._parent is not None and os.path.basename(self._parent) == origin.checkpoint
+        if is_itself:
+            known = origins(self._directory).get(origin.checkpoint)
+            if known is None or known.hash != origin.hash:
+                write_down(self._directory, dataclasses.replace(origin, parent=None if known is None else known.parent))
+        else:
+            write_down(self._directory, origin)
+        self._parent, self._edits_saved = path, self._edits_saved + len(edits)
 
     def _unwritten(self, error: BaseException, what: str) -> ModelDirError:
         last = newest_complete(self._directory)

@@ -29,10 +29,12 @@ class Step(Mapping[str, Any]):
         batch: int,
         mode: str,
         stop: Callable[[], None],
+        edit: Callable[[str, Any], None],
         examples: int | None = None,
     ) -> None:
         self._values = values
         self._stop = stop
+        self._edit = edit
         self.global_step = global_step
         self.batch = batch
         self.mode = mode
@@ -41,6 +43,22 @@ class Step(Mapping[str, Any]):
     def stop(self) -> None:
         """Ends the run after this step; training saves its last checkpoint as usual."""
         self._stop()
+
+    def edit(self, path: str, value: Any) -> None:
+        """Changes a weight of the training; the next step computes with it, and the next checkpoint's lineage tells.
+
+        Args:
+            path: `weights/dense/kernel`, or optimizer state, `slots/dense/kernel/Adam`.
+            value: an array of the same shape, or a function of the present value.
+
+        Example:
+            `lw.Watch("loss", every=9, do=lambda step: step.edit("weights/dense/kernel", lambda w: w.clip(-1, 1)))`
+
+        Raises:
+            PathError: there is no such weight.
+            UsageError: shape or type do not fit, or the run is no training.
+        """
+        self._edit(path, value)
 
     def __getitem__(self, path: str) -> Any:
         if path in self._values:

@@ -7,13 +7,14 @@ directory without one (trained by `tf.estimator`) is read by its variables' name
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lightwell.checkpoints.index import checked_path
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
-from lightwell.errors import PathError
+from lightwell.errors import PathError, UsageError
 from lightwell.keys import GLOBAL_STEP
 from lightwell.sight.batch import over_all
 from lightwell.sight.describe import Description, LayerInfo, from_variables
@@ -39,19 +40,29 @@ _CALLED: dict[Section, tuple[str, str]] = {
 class WeightsView(Mapping[str, Array]):
     """All weights of a checkpoint by name; optimizer state is kept apart, in `.slots`.
 
+    Assigning a value writes a new checkpoint, as `est.edit()` does: `est.weights["dense/kernel"] = array`. An array
+    that was read is a copy, and changing it changes nothing else.
+
     Args:
         checkpoint: which checkpoint; called anew on each access, so that the newest is seen.
         section: the kind of variable that is shown.
+        change: writes a value, given its path; None where nothing may be written.
     """
 
-    def __init__(self, checkpoint: Callable[[], str], section: Section = WEIGHTS) -> None:
+    def __init__(
+        self,
+        checkpoint: Callable[[], str],
+        section: Section = WEIGHTS,
+        change: Callable[[str, Any], None] | None = None,
+    ) -> None:
         self._checkpoint = checkpoint
         self._section = section
+        self._change = change
 
     @property
     def slots(self) -> WeightsView:
         """The optimizer's state, by name: `dense/kernel/Adam`."""
-        return WeightsView(self._checkpoint, SLOTS)
+        return WeightsView(self._checkpoint, SLOTS, self._change)
 
     def at(self, checkpoint: Any) -> WeightsView:
         """The same weights in another checkpoint, told by its path."""
@@ -59,11 +70,28 @@ class WeightsView(Mapping[str, Array]):
         return WeightsView(lambda: path, self._section)
 
     def __getitem__(self, name: str) -> Array:
+        return variable_value(self._checkpoint(), self.variable(name))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        variable = self.variable(name)
+        if self._change is None:
+            raise UsageError(
+                f"{variable!r} belongs to {self._checkpoint()}, and a checkpoint is never changed. Set it in the "
+                f"model: est.weights[{variable!r}] = value writes a new one."
+            )
+        self._change(f"{self._section}/{variable}", value)
+
+    def variable(self, name: str) -> str:
+        """The name in the checkpoint of the one value that `name` means.
+
+        Raises:
+            PathError: there is none, or several; the text names the nearest.
+        """
         known = self._kept(self._section)
         found = self._section.meant_by(f"{self._section}/{_plain(name, self._section)}", known)
         if len(found) != 1 or is_glob(str(name)):
             raise self._unknown(name)
-        return variable_value(self._checkpoint(), found[0].variables[0])
+        return found[0].variables[0]
 
     def __iter__(self) -> Iterator[str]:
         return (_plain(path, self._section) for path in self._kept(self._section))
@@ -91,25 +119,39 @@ class WeightsView(Mapping[str, Array]):
         return PathError(f"There is no {what} {name!r} in {self._checkpoint()}. {instead}")
 
 
+@dataclass(frozen=True, eq=False)
+class LayerSource:
+    """Where the values of layers come from.
+
+    Attributes:
+        checkpoint: which checkpoint; called anew on each access.
+        read: the value of a variable, by its name.
+        predict: `Estimator.predict`; None where the values cannot be run.
+        change: writes a value, given its path; None where nothing may be written.
+    """
+
+    checkpoint: Callable[[], str]
+    read: Callable[[str], Array]
+    predict: Callable[..., Any] | None = None
+    change: Callable[[str, Any], None] | None = None
+
+
 class LayerView:
     """One layer of a trained model.
 
     Its weights are attributes (`.kernel`, `.bias`, `.gamma`) and `.weights` has all of them by name, as NumPy arrays
-    from the newest checkpoint.
+    from the newest checkpoint. Assigning to one writes a new checkpoint, as `est.edit()` does:
+    `est.layers["dense"].kernel = array`. An array that was read is a copy, and changing it changes nothing else.
 
     Args:
         info: what is known of the layer.
-        checkpoint: which checkpoint; called anew on each access.
-        predict: `Estimator.predict`.
+        source: where its values come from, and where changed ones go.
         call: which call of the layer, where one of several is meant.
     """
 
-    def __init__(
-        self, info: LayerInfo, checkpoint: Callable[[], str], predict: Callable[..., Any], call: int | None = None
-    ) -> None:
+    def __init__(self, info: LayerInfo, source: LayerSource, call: int | None = None) -> None:
         self._info = info
-        self._checkpoint = checkpoint
-        self._predict = predict
+        self._source = source
         self._call = call
 
     @property
@@ -130,12 +172,13 @@ class LayerView:
     @property
     def weights(self) -> dict[str, Array]:
         """Its weights by attribute name."""
-        return {weight.attribute: variable_value(self._checkpoint(), weight.name) for weight in self._info.weights}
+        return {weight.attribute: self._source.read(weight.name) for weight in self._info.weights}
 
     def at(self, checkpoint: Any) -> LayerView:
         """The same layer in another checkpoint, told by its path."""
         path = checked_path(checkpoint)
-        return LayerView(self._info, lambda: path, self._predict, self._call)
+        source = LayerSource(lambda: path, lambda name: variable_value(path, name), self._source.predict)
+        return LayerView(self._info, source, self._call)
 
     def output(self, input_fn: Callable[..., Any]) -> Any:
         """What the layer gives for the data of `input_fn`.
@@ -146,28 +189,39 @@ class LayerView:
             time comes first, or it is a scalar. Of a layer that is called several times, the first call's;
             `est.layers["shared:1"].output(...)` is the second's.
         """
-        rows = self._predict(input_fn, predict_keys=[], checkpoint_path=self._checkpoint(), taps=[self.path])
+        if self._source.predict is None:
+            raise UsageError(f"layer {self.name!r}: what an edit changes can be run once the edit is written.")
+        rows = self._source.predict(
+            input_fn, predict_keys=[], checkpoint_path=self._source.checkpoint(), taps=[self.path]
+        )
         parts = list(over_all(rows).values())
         return parts[0] if len(parts) == 1 else parts
 
     def __getattr__(self, attribute: str) -> Array:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
+        return self._source.read(self._variable(attribute))
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        if attribute.startswith("_"):
+            super().__setattr__(attribute, value)
+            return
+        variable = self._variable(attribute)
+        if self._source.change is None:
+            raise AttributeError(
+                f"layer {self.name!r}: {attribute!r} cannot be set in {self._source.checkpoint()}, a checkpoint is "
+                f"never changed. Set it in the model: est.layers[{self.name!r}].{attribute} = value writes a new one."
+            )
+        self._source.change(f"{WEIGHTS}/{variable}", value)
+
+    def _variable(self, attribute: str) -> str:
         for weight in self._info.weights:
             if weight.attribute == attribute:
-                return variable_value(self._checkpoint(), weight.name)
+                return weight.name
         owned = [weight.attribute for weight in self._info.weights]
         raise AttributeError(
             f"layer {self.name!r} ({self.kind}) has no weight {attribute!r}; it has {owned if owned else 'no weights'}."
         )
-
-    def __setattr__(self, attribute: str, value: Any) -> None:
-        if not attribute.startswith("_"):
-            raise AttributeError(
-                f"layer {self.name!r}: {attribute!r} cannot be set. What a layer shows is read from a checkpoint, and "
-                "setting it would change nothing there."
-            )
-        super().__setattr__(attribute, value)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(weight.attribute for weight in self._info.weights)]
@@ -183,23 +237,21 @@ class LayersView(Mapping[str, LayerView]):
 
     Args:
         directory: the model's, in which its description is kept.
-        checkpoint: which checkpoint; called anew on each access.
-        predict: `Estimator.predict`.
+        source: where values come from, and where changed ones go.
     """
 
-    def __init__(self, directory: str, checkpoint: Callable[[], str], predict: Callable[..., Any]) -> None:
+    def __init__(self, directory: str, source: LayerSource) -> None:
         self._directory = directory
-        self._checkpoint = checkpoint
-        self._predict = predict
+        self._source = source
 
     def __getitem__(self, name: str) -> LayerView:
         plain = _plain(name, LAYERS)
         layers = {layer.name: layer for layer in self._description().layers}
         base, _, call = plain.rpartition(":")
         if base in layers and call.isdecimal() and int(call) < layers[base].calls:
-            return LayerView(layers[base], self._checkpoint, self._predict, int(call))
+            return LayerView(layers[base], self._source, int(call))
         if plain in layers:
-            return LayerView(layers[plain], self._checkpoint, self._predict)
+            return LayerView(layers[plain], self._source)
         owner = next((layer for layer in layers.values() if any(w.name == plain for w in layer.weights)), None)
         if owner is not None:
             raise PathError(f"{name!r} is a weight of the layer {owner.name!r}: est.weights[{plain!r}].")
@@ -221,7 +273,7 @@ class LayersView(Mapping[str, LayerView]):
         kept = read_description(self._directory)
         if kept is not None:
             return kept
-        reader = open_checkpoint(self._checkpoint())
+        reader = open_checkpoint(self._source.checkpoint())
         return from_variables(reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map())
 
 

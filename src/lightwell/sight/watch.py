@@ -16,6 +16,7 @@ from lightwell.keys import ModeKeys
 from lightwell.log import logger
 from lightwell.sight.batch import batch_size
 from lightwell.sight.cadence import Cadence
+from lightwell.sight.live_edits import LiveEditor
 from lightwell.sight.outputs import Output, ToFunction, ToLog, ToTensorBoard
 from lightwell.sight.reductions import Reduction, Stats
 from lightwell.sight.request import Request, make_request
@@ -77,8 +78,10 @@ class Watch(ScheduledHook):
         self._timed_from = (0, 0.0)
         self._request = Request()
         self._fetches: dict[str, Any] = {}
-        self._weights: Mapping[str, Any] = {}  # as of the step `_weights_of`
-        self._weights_of = -1
+        self._editor: LiveEditor | None = None
+        self._weights: Mapping[str, Any] = {}  # as of `_weights_of`: the step, and how many edits there were
+        self._weights_of = (-1, 0)
+        self._edits_before = 0
 
     def attach(self, program: Program, directory: str) -> None:
         """Finds the values in a program, before its graph is final. Called by the engine.
@@ -93,7 +96,7 @@ class Watch(ScheduledHook):
         as_taps = any(output.is_result for output in self._outputs)
         by_example = any(output.needs_examples for output in self._outputs)
         self._request = make_request(program, self._asked, self.name, as_taps=as_taps, by_example=by_example)
-        self._mode, self._step_counter = program.mode, program.global_step
+        self._mode, self._step_counter, self._editor = program.mode, program.global_step, LiveEditor(program)
         for output in self._outputs:
             output.start(self.name, directory)
             output.reads(self._request.wanted)
@@ -107,8 +110,8 @@ class Watch(ScheduledHook):
 
     def close(self) -> None:
         """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
-        self._request, self._fetches, self._step_counter = Request(), {}, None
-        self._weights, self._weights_of = {}, -1
+        self._request, self._fetches, self._step_counter, self._editor = Request(), {}, None, None
+        self._weights, self._weights_of = {}, (-1, 0)
 
     def looks_at(self) -> Any:
         """All tensors this watch may fetch."""
@@ -130,7 +133,8 @@ class Watch(ScheduledHook):
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the values."""
-        if self._request.updates and self._weights_of != run_context.count:
+        self._edits_before = self._edits_so_far  # a watch that is told of the step before this one may make more
+        if self._request.updates and self._weights_of != (run_context.count, self._edits_so_far):
             self._weights = run_context.fetch(dict(self._request.updates))
         return SessionRunArgs(self._fetches)
 
@@ -151,6 +155,10 @@ class Watch(ScheduledHook):
             self._known_step = int(run_context.fetch(self._step_counter))
         return self._known_step
 
+    @property
+    def _edits_so_far(self) -> int:
+        return 0 if self._editor is None else self._editor.count
+
     def end(self, session: Any) -> None:
         """Lets the outputs bring what they have to an end."""
         for output in self._outputs:
@@ -158,7 +166,8 @@ class Watch(ScheduledHook):
 
     def _values(self, fetched: Mapping[str, Any], run_context: Any) -> dict[str, Any]:
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
-        self._weights, self._weights_of = {key: fetched[key] for key in changes}, run_context.count
+        self._weights = {key: fetched[key] for key in changes}
+        self._weights_of = (run_context.count, self._edits_before)
         late = run_context.fetch(dict(self._request.late)) if self._request.late else {}
         return self._request.values({**fetched, **changes, **late, **self._timing(fetched, run_context.batch)})
 
@@ -172,12 +181,20 @@ class Watch(ScheduledHook):
             if any(map(_holds_nan, values.values())):
                 run_context.nan_is_expected = True
 
+        number = self._step_of(run_context)
+
+        def edit(path: str, value: Any) -> None:
+            if self._editor is None:
+                raise UsageError(f"step.edit({path!r}): the run of {self.name} is over, and its weights are saved.")
+            self._editor.edit(run_context, path, value, number)
+
         step = Step(
             values,
-            global_step=self._step_of(run_context),
+            global_step=number,
             batch=run_context.batch,
             mode=self._mode,
             stop=stop,
+            edit=edit,
             examples=None if examples is None else int(examples),
         )
         for output in self._outputs:

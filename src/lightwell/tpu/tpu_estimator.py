@@ -88,12 +88,13 @@ class TPUEstimator(Estimator):
         steps: int | None = None,
         max_steps: int | None = None,
         saving_listeners: Sequence[Any] | None = None,
+        **more: Any,
     ) -> Estimator:
         """Trains; see `Estimator.train`. Examples per second are logged beside steps per second."""
         size, every = self._batch_sizes[ModeKeys.TRAIN], self._config.log_step_count_steps
         if size is not None and every and isinstance(hooks, list | tuple | None):
             hooks = [*(hooks or ()), CountSteps(every, self._model_dir, "examples/sec", size)]
-        return super().train(self._sized(ModeKeys.TRAIN, input_fn), hooks, steps, max_steps, saving_listeners)
+        return super().train(self._sized(ModeKeys.TRAIN, input_fn), hooks, steps, max_steps, saving_listeners, **more)
 
     def evaluate(
         self,

@@ -1,0 +1,130 @@
+"""Where the checkpoints of a `model_dir` come from: parent, edits, time and hash of each, a line in `lineage.jsonl`.
+
+Owns `Change` (one edit of one value) and `Origin` (one line). Lines are only added. A checkpoint that is named twice is
+the one of its last line; what the file does not know (another program wrote it) has no parent here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.entries import content_hash
+from lightwell.checkpoints.files import append_line
+from lightwell.checkpoints.index import step_of
+
+FILE_NAME = "lineage.jsonl"
+EDIT, TRAINING, REVERT = "edit", "train", "revert"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One edit of one value.
+
+    Attributes:
+        path: the value, `weights/dense/kernel` or `slots/dense/kernel/Adam`.
+        changed: how many of its numbers are others than before.
+        size: how many it has.
+        norm: the norm of the difference; None where it holds no numbers, or none that are finite.
+        how: what was done, in words: "set", "copied from …", "reset", "set at step 50".
+    """
+
+    path: str
+    changed: int
+    size: int
+    norm: float | None = None
+    how: str = "set"
+
+    def __str__(self) -> str:
+        moved = "" if self.norm is None else f", by {self.norm:.3g}"
+        return f"{self.path} {self.how}: {self.changed:,} of {self.size:,} numbers{moved}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where one checkpoint comes from.
+
+    Attributes:
+        checkpoint: its name in the directory, `model.ckpt-100`.
+        step: the global step in that name.
+        parent: the checkpoint that it was made from; None for a first one, or where that is not known.
+        hash: of all that it holds, when this was written down.
+        when: seconds since 1970.
+        by: `"train"`, `"edit"` or `"revert"`; empty where another program wrote it.
+        edits: what was changed by hand since the parent.
+        note: what the user said of it.
+    """
+
+    checkpoint: str
+    step: int | None
+    parent: str | None
+    hash: str
+    when: float
+    by: str = ""
+    edits: tuple[Change, ...] = ()
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return dataclasses.asdict(self)
+
+
+def summed(edits: Sequence[Change]) -> tuple[Change, ...]:
+    """Edits, those of one value as one: a hook may make thousands."""
+    by_path: dict[str, list[Change]] = {}
+    for edit in edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    return tuple(
+        found[0]
+        if len(found) == 1
+        else dataclasses.replace(
+            found[-1],
+            changed=max(one.changed for one in found),
+            norm=None,
+            how=f"{len(found)} times, last {found[-1].how}",
+        )
+        for found in by_path.values()
+    )
+
+
+def origin_now(prefix: str, parent: str | None, by: str, edits: Sequence[Change] = (), note: str = "") -> Origin:
+    """Where a checkpoint comes from that has just been written."""
+    own_parent = None if parent is None else os.path.basename(parent)
+    name = os.path.basename(prefix)
+    return Origin(name, step_of(name), own_parent, content_hash(prefix), time.time(), by, summed(edits), note)
+
+
+def write_down(directory: str, origin: Origin, *, durable: bool = False) -> None:
+    """Adds a line."""
+    append_line(os.path.join(directory, FILE_NAME), json.dumps(origin.to_dict()), durable=durable)
+
+
+def origins(directory: str) -> dict[str, Origin]:
+    """By the name of each checkpoint, its last line; lines that tell of going back are left out."""
+    return {one.checkpoint: one for one in history(directory) if one.by != REVERT}
+
+
+def history(directory: str) -> list[Origin]:
+    """All lines, the oldest first. One that was cut short by a crash is passed over."""
+    try:
+        with tf.io.gfile.GFile(os.path.join(directory, FILE_NAME), "rb") as file:
+            lines = file.read().decode(errors="replace").splitlines()
+    except tf.errors.OpError:
+        return []
+    return [origin for line in lines if (origin := _origin(line)) is not None]
+
+
+def _origin(line: str) -> Origin | None:
+    try:
+        data = json.loads(line)
+        data["edits"] = tuple(Change(**change) for change in data.get("edits", ()))
+        return Origin(**data)
+    except (ValueError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,106 @@
+"""Reaching in: weights changed from outside, where checkpoints come from, and the way back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from lightwell.estimator.tracebacks import brief
+from lightwell.log import logger
+
+if TYPE_CHECKING:
+    from lightwell.config import RunConfig
+    from lightwell.sight.lineage import Lineage
+    from lightwell.sight.weight_edits import WeightEdits
+
+
+class Editing:
+    """The verbs that change a model's weights, and tell of it."""
+
+    _model_dir: str
+    _config: RunConfig
+    _trained_checkpoint: Callable[[], str]
+
+    @contextlib.contextmanager
+    def edit(self, note: str = "") -> Iterator[WeightEdits]:
+        """Changes weights of the trained model; leaving the block writes one new checkpoint.
+
+        `train`, `evaluate`, `predict`, new predictors and exports go on from it. It has the step of its parent, which
+        stays as it is, and so does the optimizer's state unless it is reset or changed. All or nothing: an error in the
+        block, a wrong shape, a full disk or a kill leaves the model as it was.
+
+        Args:
+            note: a few words that the lineage keeps.
+
+        Example:
+            with est.edit() as w:
+                w["dense/kernel"][:, 3] = 0
+                w.layers["conv2d"].kernel *= 0.5
+                w["embedding"] = array
+                w.copy("encoder/*", from_checkpoint="runs/other")
+                w.reset_slots("dense/*")
+
+        Raises:
+            UsageError: there is no trained model; a shape or a type does not fit.
+            PathError: there is no weight of that name.
+            ModelInUse: a training runs in `model_dir`; in there, use `step.edit` of a watch.
+            ModelDirError: the checkpoint cannot be written.
+        """
+        from lightwell.checkpoints.commit import checked_parent, commit_edit
+        from lightwell.checkpoints.restore import version_of
+        from lightwell.checkpoints.turns import alone_in
+        from lightwell.engine.stored_values import initial_values, write_changed
+        from lightwell.sight.weight_edits import WeightEdits
+
+        parent = checked_parent(self._trained_checkpoint())
+        with alone_in(self._model_dir, "edit"):
+            version = version_of(parent)
+        edits = WeightEdits(parent, self._model_dir, initial_values)
+        yield edits
+        values = edits.changed_values()
+        if not values:
+            logger.warning("edit: nothing was changed in %s, so no checkpoint was written.", parent)
+            return
+        edits.checkpoint = commit_edit(
+            self._model_dir,
+            parent,
+            version,
+            lambda prefix: write_changed(parent, values, prefix),
+            edits.changes(),
+            note,
+            self._config.keep_checkpoint_max,
+        )
+        logger.info("Edited %s into %s.", os.path.basename(parent), edits.checkpoint)
+
+    @brief
+    def lineage(self) -> Lineage:
+        """Where the checkpoints in `model_dir` come from: parent, edits, time and hash of each.
+
+        Returns:
+            A `Lineage`, a sequence of `Origin`s, the oldest first. It prints as a table and renders in a notebook.
+        """
+        from lightwell.sight.lineage import read_lineage
+
+        return read_lineage(self._model_dir)
+
+    @brief
+    def revert(self, checkpoint: Any = None) -> str:
+        """Goes back: the parent of the newest checkpoint, or the one given, is the newest again. Gives its path.
+
+        The one that is left stays on disk, as long as `keep_checkpoint_max` lets it, and can be gone back to.
+
+        Raises:
+            UsageError: no parent is known, or it is not there any more.
+            ModelInUse: a training runs in `model_dir`.
+        """
+        from lightwell.checkpoints.commit import commit_revert
+
+        wanted = None if checkpoint is None else os.fspath(checkpoint)
+        return commit_revert(self._model_dir, self._trained_checkpoint(), wanted)
+
+    def _change_weight(self, path: str, value: Any) -> None:
+        """Writes one value: what `est.layers["dense"].kernel = value` does."""
+        with self.edit() as weights:
+            weights[path] = value

@@ -1,0 +1,63 @@
+"""Trainings may share a directory, an edit is alone in it; whoever is killed lets go."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from lightwell.checkpoints import turns
+from lightwell.checkpoints.turns import alone_in, training_in
+from lightwell.errors import ModelInUse
+
+
+def refused(directory: Path, text: str) -> None:
+    with pytest.raises(ModelInUse, match=text), alone_in(str(directory), "edit"):
+        pass
+
+
+def test_trainings_run_beside_one_another_and_hold_an_edit_off(tmp_path: Path) -> None:
+    with training_in(str(tmp_path)), training_in(str(tmp_path)):
+        refused(tmp_path, r"edit: this process \(since .*\) is training in .*step\.edit")
+    with alone_in(str(tmp_path), "edit"):
+        refused(tmp_path, "or changes its weights")
+
+
+def test_a_training_waits_for_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_PATIENCE", 0.1)
+    with (
+        alone_in(str(tmp_path), "edit"),
+        pytest.raises(ModelInUse, match=r"train: the weights in .* have been under change"),
+        training_in(str(tmp_path)),
+    ):
+        pass
+
+
+def test_another_process_is_named_and_its_death_noticed(tmp_path: Path) -> None:
+    told, telling = os.pipe()
+    child = os.fork()  # it uses nothing of TensorFlow
+    if not child:
+        try:
+            with training_in(str(tmp_path)):
+                os.write(telling, b"t")
+                time.sleep(60)
+        finally:
+            os._exit(1)
+    try:
+        assert os.read(told, 1) == b"t"
+        refused(tmp_path, rf"edit: process {child} on .* is training")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(told)
+        os.close(telling)
+    with alone_in(str(tmp_path), "edit"):
+        pass
+
+
+def test_a_place_without_locks_holds_nothing_off() -> None:
+    with training_in("gs://bucket/model"), alone_in("gs://bucket/model", "edit"):
+        pass
