@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests.edits import Runs, check_gate, program_of
+from tests.gate import Runs, check_gate, program_of
 from tests.interop.builds import LEGACY, X, batches, classifier, estimator, keras, v1
 
 import lightwell as lw

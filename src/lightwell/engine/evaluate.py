@@ -37,23 +37,32 @@ def read_metrics(run: Runner, program: Program) -> dict[str, Any]:
         raise explained_end_of_data(error, program) from None
 
 
-def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str) -> dict[str, Any]:
-    """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last."""
-    logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
+def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str | None) -> dict[str, Any]:
+    """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last.
+
+    Without a directory for events nothing is written, and nothing said: it is one of many.
+    """
+    tell = logger.debug if events_dir is None else logger.info
+    tell("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
         checkpoint = run.restored
-        can_write = not run.is_new or _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
+        can_write = events_dir is not None and (not run.is_new or _write_graph(program, events_dir))
         run.run_to_end()
     except BaseException as error:
         run.finish(error)
         raise
     run.finish()
-    logger.info("Inference Time : %0.5fs", time.time() - started)
-    logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    _report(program, final.result, events_dir if can_write else None, checkpoint)
+    tell("Inference Time : %0.5fs", time.time() - started)
+    tell("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
+    if events_dir is not None:
+        _report(program, final.result, events_dir if can_write else None, checkpoint)
     return final.result
+
+
+def _write_graph(program: Program, events_dir: str) -> bool:
+    return _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
 
 
 def _for_tensorboard(program: Program, write: Callable[[], None]) -> bool:

@@ -15,6 +15,7 @@ from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError
+from lightwell.estimator.ablate import Ablates
 from lightwell.estimator.arguments import check_model_fn, check_place, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.exports import Exports
 from lightwell.estimator.model_dir import settled_config
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lightwell.sight.views import LayersView, WeightsView
 
 
-class Estimator(Overridable, Exports):
+class Estimator(Overridable, Ablates, Exports):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
