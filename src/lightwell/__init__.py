@@ -42,6 +42,9 @@ _OWN_NAMES = {
     "KeepBest": "lightwell.workflow.keep_best:KeepBest",
     "ScheduledHook": "lightwell.hooks.base:ScheduledHook",
     "Watch": "lightwell.sight.watch:Watch",
+    "add": "lightwell.edits.kinds:add",
+    "apply": "lightwell.edits.kinds:apply",
+    "clip": "lightwell.edits.kinds:clip",
     "compat": "lightwell.compat",
     "errors": "lightwell.errors",
     "estimator": "lightwell.estimator",
@@ -55,13 +58,17 @@ _OWN_NAMES = {
     "layers": "lightwell.layers",
     "minimize": "lightwell.optimizers:minimize",
     "model_to_estimator": "lightwell.from_keras.convert:model_to_estimator",
+    "noise": "lightwell.edits.kinds:noise",
     "open_capture": "lightwell.captures.store:open_capture",
     "rates": "lightwell.sight.holding:rates",
+    "replace": "lightwell.edits.kinds:replace",
     "rnn_cell": "lightwell.rnn_cell",
+    "scale": "lightwell.edits.kinds:scale",
     "stats": "lightwell.sight.reductions:stats",
     "stop_when": "lightwell.sight.watch:stop_when",
     "tf1": "lightwell.tf1",
     "uninstall": "lightwell.compat.install:uninstall",
+    "zero": "lightwell.edits.kinds:zero",
 }
 _ESTIMATOR_NAMES = {row.name: row for row in ROWS[""] if "v2" in row.faces}
 

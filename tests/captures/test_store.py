@@ -109,7 +109,7 @@ def test_others_read_the_files_without_lightwell(store: Any) -> None:
         "from kept group by labels order by labels"
     ).fetchall()
     for label, count, first, last in answer:
-        mine = models.Y == label
+        mine = label == models.Y
         assert count == mine.sum()
         assert first == pytest.approx(np.asarray(store["layers/dense"])[mine, 0].mean(), rel=1e-5)
         assert last == pytest.approx(np.asarray(store["layers/conv2d"])[mine, 3, 3, 1].max())
@@ -193,7 +193,7 @@ def test_rows_in_eager_code(store: Any) -> None:
 def test_it_shows_itself(store: Any) -> None:
     text = str(store)
     assert "100 rows, of model.ckpt-20" in text
-    assert [line for line in text.splitlines() if line.startswith("layers/conv2d")][0].split() == [
+    assert next(line for line in text.splitlines() if line.startswith("layers/conv2d")).split() == [
         "layers/conv2d",
         "float32",
         "4×4×2",

@@ -178,7 +178,7 @@ def test_a_layer_of_keras_and_its_statistics(tmp_path: Path) -> None:
 
     est = lw.Estimator(keras_model, str(tmp_path), lw.RunConfig(tf_random_seed=3))
     before = values(est.train(data, steps=2))
-    names = {name for name in moved(before, values(est.train(data, steps=5, train_only="layers/last")))}
+    names = set(moved(before, values(est.train(data, steps=5, train_only="layers/last"))))
     assert {name for name in names if not name.startswith("last/")} == {"global_step"}
     after = values(est)
     assert {"norm/moving_mean", "norm/gamma", "first/kernel"} <= moved(after, values(est.train(data, steps=1)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests.edits import Runs, check_gate, edited, program_of
+from tests.gate import Runs, check_gate, program_of
 from tests.interop.builds import LEGACY, X, batches, classifier, estimator, keras, v1
 
 import lightwell as lw
@@ -138,7 +138,7 @@ else:
     FAMILIES["legacy adam"] = lambda loss: lw.minimize(keras.optimizers.legacy.Adam(0.1), loss)
 
 
-def moved(model_dir: Path, family: str) -> dict[str, float]:
+def moved(model_dir: Path, family: str, *edits: Any) -> dict[str, float]:
     """Variable -> how far a step of training brought it from where all start."""
 
     def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
@@ -150,45 +150,38 @@ def moved(model_dir: Path, family: str) -> dict[str, float]:
         return lw.EstimatorSpec(mode, {"hidden": hidden}, loss, FAMILIES[family](loss))
 
     est = estimator(model_dir, model_fn)
-    est.train(batches(), steps=1)
+    est.train(batches(), steps=1, edits=edits)
     return {name: float(np.abs(est.get_variable_value(name) - 1.0).max()) for name in WEIGHTS}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_gradients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str) -> None:
+def test_gradients(tmp_path: Path, family: str) -> None:
     seen: dict[str, int] = {}
 
-    def edit(passing: Passing) -> Any:
-        if passing.path.startswith("gradients/"):
-            seen[passing.path] = seen.get(passing.path, 0) + 1
-        if passing.path in ("gradients/weights/first/kernel", "gradients/weights/table"):
-            return tf.convert_to_tensor(passing.value) * 0.0
-        return passing.value
+    def chosen(entry: Any) -> bool:
+        if entry.section == "gradients":
+            seen[entry.path] = seen.get(entry.path, 0) + 1
+        return entry.path in ("gradients/weights/first/kernel", "gradients/weights/table")
 
     assert min(moved(tmp_path / "plain", family).values()) > 0.0
-    edited(monkeypatch, edit)
-    far = moved(tmp_path / "edited", family)
+    far = moved(tmp_path / "edited", family, lw.apply(chosen, lambda value: tf.convert_to_tensor(value) * 0.0))
     assert {name for name, distance in far.items() if distance == 0.0} == {"first/kernel", "table"}
     assert seen == {f"gradients/weights/{name}": 1 for name in WEIGHTS}, "each gradient passes once"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_loss_that_gradients_are_taken_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str) -> None:
-    edited(monkeypatch, lambda passing: passing.value * 0.0 if passing.path == "loss" else passing.value)
-    assert max(moved(tmp_path, family).values()) == 0.0
+def test_the_loss_that_gradients_are_taken_of(tmp_path: Path, family: str) -> None:
+    assert max(moved(tmp_path, family, lw.scale("loss", 0.0)).values()) == 0.0
 
 
-def test_a_loss_is_changed_once_for_its_optimizer_and_for_who_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loss_is_changed_once_for_its_optimizer_and_for_who_reads_it(tmp_path: Path) -> None:
     losses: list[Any] = []
 
-    def train(name: str) -> None:
+    def train(name: str, *edits: Any) -> None:
         est = estimator(tmp_path / name, classifier(lambda x: L.Dense(2)(x)))
         watch = lw.Watch("loss", every=1, do=lambda step: losses.append(step["loss"]))
-        est.train(batches(), steps=1, hooks=[watch])
+        est.train(batches(), steps=1, hooks=[watch], edits=edits)
 
     train("plain")
-    edited(monkeypatch, lambda passing: passing.value * 3.0 if passing.path == "loss" else passing.value)
-    train("edited")
+    train("edited", lw.scale("loss", 3.0))
     np.testing.assert_allclose(losses[1], 3.0 * losses[0], rtol=1e-6)

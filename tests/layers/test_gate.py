@@ -124,7 +124,7 @@ def test_arrays_and_numbers_will_do() -> None:
 @pytest.mark.parametrize(
     ("value", "result", "text"),
     [
-        (tf.float32, None, "an edit of 'labels' returned None; expected the value to go on with. Return passing.value"),
+        (tf.float32, None, "an edit of 'labels' returned None; expected the value to go on with. Return what"),
         (tf.float32, lambda: tf.zeros([3]), r"Tensor float32 \(2,\); it returned Tensor float32 \(3,\). Cast or resh"),
         (tf.float32, lambda: tf.zeros([2], tf.int32), r"Tensor float32 \(2,\); it returned Tensor int32 \(2,\)"),
         (tf.float32, lambda: "no number", "it returned str 'no number'"),

@@ -40,27 +40,28 @@ def read_metrics(run: Runner, program: Program) -> dict[str, Any]:
 def evaluate(run: Runner, program: Program, final: ReadMetrics, events_dir: str | None) -> dict[str, Any]:
     """Runs an evaluation, writes its result for TensorBoard, and returns metric name to value, `global_step` last.
 
-    Without `events_dir` nothing is written.
+    Without a directory for events nothing is written, and nothing said: it is one of many.
     """
-    logger.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
+    tell = logger.debug if events_dir is None else logger.info
+    tell("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%S"))
     started = time.time()
     try:
         run.start()
         checkpoint = run.restored
-        if events_dir is not None and run.is_new and not _wrote_graph(program, events_dir):
-            events_dir = None
+        can_write = events_dir is not None and (not run.is_new or _write_graph(program, events_dir))
         run.run_to_end()
     except BaseException as error:
         run.finish(error)
         raise
     run.finish()
-    logger.info("Inference Time : %0.5fs", time.time() - started)
-    logger.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
-    _report(program, final.result, events_dir, checkpoint)
+    tell("Inference Time : %0.5fs", time.time() - started)
+    tell("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S"))
+    if events_dir is not None:
+        _report(program, final.result, events_dir if can_write else None, checkpoint)
     return final.result
 
 
-def _wrote_graph(program: Program, events_dir: str) -> bool:
+def _write_graph(program: Program, events_dir: str) -> bool:
     return _for_tensorboard(program, lambda: events.write_graph(events_dir, program.graph))
 
 

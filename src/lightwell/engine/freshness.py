@@ -6,7 +6,7 @@ the content of the files that tables are filled from; arrays of the input are no
 
 What a session keeps from run to run, and what becomes of it:
 
-- local variables, metrics, tables, iterators: initialised anew for each run;
+- local variables, metrics, tables, iterators, what is set when the input starts: initialised anew for each run;
 - saved variables: loaded from the checkpoint, again if it changed; a step that writes one makes the session unfit;
 - generators of random ops, mutable tables, queues, whatever else has a state: make it unfit.
 
@@ -103,6 +103,7 @@ def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
     first += [variable.initializer for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)]
     local = {variable.op.name for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)}
     saved = {variable.op.name for variable in graph.get_collection(_Keys.GLOBAL_VARIABLES)}
+    local |= _set_with_the_input(program.inputs)
     arrays = _arrays(program.inputs)
     for op in _with_bodies(graph, [*targets, *fetched, *first]):
         if _restarts(op, arrays):
@@ -123,6 +124,11 @@ def _is_plain(scaffold: Any) -> bool:
 def _arrays(inputs: Inputs) -> set[str]:
     """The names of the ops that yield the input's arrays."""
     return {slot.name for slot in inputs.arrays}
+
+
+def _set_with_the_input(inputs: Inputs) -> set[str]:
+    """The names of variables that are given their values when the input starts: numbers of edits."""
+    return {op.inputs[0].op.name for op in inputs.initializers if op.type == "AssignVariableOp"}
 
 
 def _restarts(op: Any, arrays: set[str]) -> bool:

@@ -37,9 +37,7 @@ class HeldSession:
     def run(self, fetches: Fetches, fed: Sequence[Any], values: Sequence[Any]) -> Any:
         """Runs `fetches` with `values` fed to `fed`, the same tensors each time."""
         with self._lock:
-            if self._current is None:
-                raise UsageError("This predictor is closed. Open another with est.predictor().")
-            used = self._current
+            used = self.check_open()
             self._users[used] += 1
         try:
             return fetches.read(used.calls.run(fetches.elements, fed, values))
@@ -47,6 +45,16 @@ class HeldSession:
             raise explained_step_error(error, self._program) from None
         finally:
             self._let_go(used, by=1)
+
+    def check_open(self) -> Opened:
+        """The session.
+
+        Raises:
+            UsageError: it is closed.
+        """
+        if self._current is None:
+            raise UsageError("This predictor is closed. Open another with est.predictor().")
+        return self._current
 
     def renew(self) -> bool:
         """Opens a session with the weights that are newest now, if they are others; says whether it did."""

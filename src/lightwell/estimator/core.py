@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from lightwell.checkpoints.reader import variable_names, variable_value
 from lightwell.checkpoints.warm_start import checked_settings
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError
+from lightwell.estimator.ablate import Ablates
 from lightwell.estimator.arguments import check_model_fn, check_place, check_steps, checked_goal, checked_listeners
 from lightwell.estimator.captures import Captures
 from lightwell.estimator.editing import Editing
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from lightwell.sight.views import LayersView, WeightsView
 
 
-class Estimator(Overridable, Exports, Captures, Editing):
+class Estimator(Overridable, Ablates, Captures, Editing, Exports):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
@@ -116,6 +117,7 @@ class Estimator(Overridable, Exports, Captures, Editing):
         freeze: Sequence[str] | str | None = None,
         train_only: Sequence[str] | str | None = None,
         rates: Rates | None = None,
+        edits: Sequence[Any] | None = None,
     ) -> Estimator:
         """Trains, starting from the newest checkpoint in `model_dir` if there is one.
 
@@ -133,6 +135,8 @@ class Estimator(Overridable, Exports, Captures, Editing):
                 that froze nothing.
             train_only: the same the other way round: all weights but these are frozen.
             rates: shares of the learning rate, by pattern: `lw.rates({"embedding*": 0.1})`.
+            edits: changes of values on their way: `[lw.clip("gradients/*", norm=1.0)]`, in the order in which they
+                apply.
 
         Returns:
             The Estimator itself.
@@ -151,10 +155,11 @@ class Estimator(Overridable, Exports, Captures, Editing):
         holding = verbs.checked_holding(freeze, train_only, rates)
         check_input_fn(input_fn)
         check_place("train", self._config.train_distribute, self._config)
+        changes = verbs.checked_edits(edits, "train(edits=...)")
         if max_steps is not None and self._trained_steps() >= max_steps:
             logger.info("Skipping training since max_steps has already saved.")
             return self
-        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners, holding)
+        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners, holding, changes)
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
@@ -167,6 +172,8 @@ class Estimator(Overridable, Exports, Captures, Editing):
         checkpoint_path: Any = None,
         name: str | None = None,
         taps: Sequence[Any] | str | None = None,
+        *,
+        edits: Sequence[Any] | None = None,
     ) -> dict[str, Any]:
         """Evaluates the newest checkpoint, or the one given.
 
@@ -178,6 +185,8 @@ class Estimator(Overridable, Exports, Captures, Editing):
             name: keeps several evaluations apart: their events go to `eval_<name>/`.
             taps: paths whose values are summed up over the data set: the result's `.taps[path]` is a `UnitStats`, with
                 mean, std, min, max and share of zeros per unit.
+            edits: changes of values on their way: `[lw.zero("layers/conv2d", channel=3)]`, in the order in which they
+                apply. Their events go to `eval_edited/`, unless there is a `name`: those of the model stay its own.
 
         Returns:
             Metric name to value, sorted, with `loss` among them and `global_step` last. The same numbers are written
@@ -189,16 +198,21 @@ class Estimator(Overridable, Exports, Captures, Editing):
         given_hooks = checked_hooks(hooks, "evaluate: hooks")
         check_input_fn(input_fn)
         check_place("evaluate", self._config.eval_distribute, self._config)
-        return verbs.evaluate(self._model(), input_fn, steps, given_hooks, checkpoint_path, self.eval_dir(name), taps)
+        changes = verbs.checked_edits(edits, "evaluate(edits=...)")
+        events_dir = self.eval_dir(name or ("edited" if changes else None))
+        return verbs.evaluate(self._model(), input_fn, steps, given_hooks, checkpoint_path, events_dir, taps, changes)
 
     def predict(
         self,
-        input_fn: Callable[..., Any],
+        input_fn: Callable[..., Any] | None = None,
         predict_keys: Sequence[str] | str | None = None,
         hooks: Sequence[Any] | None = None,
         checkpoint_path: Any = None,
         yield_single_examples: bool = True,
         taps: Sequence[Any] | str | None = None,
+        *,
+        edits: Sequence[Any] | None = None,
+        from_: Mapping[str, Any] | None = None,
     ) -> Iterator[Any]:
         """Yields predictions for the data that `input_fn` gives; labels among them are dropped.
 
@@ -213,6 +227,9 @@ class Estimator(Overridable, Exports, Captures, Editing):
             yield_single_examples: yield one item per example; False for one item per batch.
             taps: paths to read beside the predictions: `row["layers/dense"]` is that example's value. What has no row
                 per example (a weight, a scalar) is in `row.batch`. With `predict_keys=[]` only the taps are computed.
+            edits: changes of values on their way: `[lw.scale("layers/dense", 0.5)]`, in the order in which they apply.
+            from_: values of layers to start from, `{"layers/conv2d": array}` with one row per example: only what
+                follows is computed. `input_fn` can be left out then, unless predictions need features beside them.
 
         Yields:
             A dict of NumPy values per example (per batch), or one value where predictions are a single tensor.
@@ -220,9 +237,19 @@ class Estimator(Overridable, Exports, Captures, Editing):
         from lightwell.estimator import verbs
 
         given_hooks = checked_hooks(hooks, "predict: hooks")
-        check_input_fn(input_fn)
+        if from_ is None or input_fn is not None:
+            check_input_fn(input_fn)
+        changes = verbs.checked_edits(edits, "predict(edits=...)")
         return verbs.predict(
-            self._model(), input_fn, predict_keys, given_hooks, checkpoint_path, yield_single_examples, taps
+            self._model(),
+            input_fn,
+            predict_keys,
+            given_hooks,
+            checkpoint_path,
+            yield_single_examples,
+            taps,
+            changes,
+            from_,
         )
 
     @brief

@@ -1,4 +1,4 @@
-"""A run that is held: built once, run again and again with other weights.
+"""A run that is held: built once, run again and again with other weights or other edits.
 
 Takes a `Model`, an `input_fn` and observers; gives, for each set of weights, the metrics of an evaluation, or nothing
 where the mode is prediction: what was seen is the observers' affair. `input_fn` and `model_fn` are called once, the
@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightwell.checkpoints.restore import Source
+from lightwell.edits.changes import Changes
 from lightwell.engine.build import build
 from lightwell.engine.evaluate import evaluate, evaluation_hooks, read_metrics
 from lightwell.engine.program import Program
@@ -37,6 +38,7 @@ class HeldRun:
         steps: how many batches to look at; None for all.
         hooks: who looks on.
         events_dir: where the events of an evaluation go; None for nowhere.
+        changes: edits of the model.
     """
 
     def __init__(
@@ -47,15 +49,17 @@ class HeldRun:
         steps: int | None,
         hooks: Sequence[Any],
         events_dir: str | None,
+        changes: Changes | None = None,
     ) -> None:
-        program = build(model.recipe(mode, input_fn, untrained=False))
+        program = build(model.recipe(mode, input_fn, False, () if changes is None else changes.gate))
+        program = program if changes is None else changes.finished(program)
         spec = program.spec
         self._own = [*(spec.evaluation_hooks if mode == ModeKeys.EVAL else spec.prediction_hooks)]
         self._program: Program = with_sight(program, [*hooks, *self._own], events_dir or model.model_dir)
         self._model, self._steps, self._given, self._events_dir = model, steps, hooks, events_dir
         self._waiting = _Waiting()
 
-    def run(self, weights: Source, exact: bool = False) -> dict[str, Any]:
+    def run(self, weights: Source | None, exact: bool = False) -> dict[str, Any]:
         """Runs over the data with weights of a checkpoint or of a session; gives metric name to value.
 
         Args:
@@ -80,7 +84,7 @@ class HeldRun:
                 hook.close()
         self._program.inputs.close()
 
-    def _runner(self, task: Task, hooks: Sequence[Any], weights: Source, exact: bool) -> Runner:
+    def _runner(self, task: Task, hooks: Sequence[Any], weights: Source | None, exact: bool) -> Runner:
         config = self._model.config
         return Runner(
             self._program,

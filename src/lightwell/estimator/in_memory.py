@@ -119,6 +119,7 @@ class InMemoryEvaluatorHook(ScheduledHook):
         self._evaluation = self._weights = None
 
     def _evaluate(self) -> None:
-        if self._evaluation is not None and self._weights is not None:
-            self.metrics = self._evaluation.run(self._weights)
+        weights = self._weights
+        if self._evaluation is not None and weights is not None:
+            self.metrics = self._evaluation.run(weights)
         self._left = self._every

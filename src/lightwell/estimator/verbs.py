@@ -23,6 +23,12 @@ from lightwell.checkpoints.restore import Source
 from lightwell.checkpoints.turns import training_in
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
+from lightwell.edits.base import Edit
+from lightwell.edits.changes import Changes
+from lightwell.edits.changes import checked_edits as checked_edits
+from lightwell.edits.held import InVariables
+from lightwell.edits.middle import FromMiddle, replacements
+from lightwell.edits.predicting import Editing
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
@@ -94,12 +100,12 @@ class Model:
     make_global_step: Callable[[Any], Any]
     input_scope: str = ""
 
-    def recipe(self, mode: str, input_fn: Any, untrained: bool) -> Recipe:
+    def recipe(self, mode: str, input_fn: Any, untrained: bool, gate: Sequence[Any] = ()) -> Recipe:
         """How to build a program of one mode; without a checkpoint, initial weights may come from elsewhere."""
         settings = self.warm_start if untrained else None
         start = None if settings is None else lambda: warm_start(settings)
         input_fn = in_scope(input_fn, self.input_scope) if self.input_scope else input_fn
-        return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step)
+        return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step, gate)
 
     def plan(self, find_checkpoint: Callable[[], Source | None], target: str, exact: bool = False) -> SessionPlan:
         """How to open a session."""
@@ -122,11 +128,13 @@ def train(
     hooks: Sequence[Any],
     listeners: Sequence[Any],
     holding: Holding | None = None,
+    edits: Sequence[Edit] = (),
 ) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
+    changes = Changes(edits, ModeKeys.TRAIN, "train(edits=...)", InVariables())
     ensure_writable(model.model_dir)
     with training_in(model.model_dir):
-        return _train(model, input_fn, goal, hooks, listeners, holding)
+        return _train(model, input_fn, goal, hooks, listeners, holding, changes)
 
 
 def _train(
@@ -136,15 +144,17 @@ def _train(
     hooks: Sequence[Any],
     listeners: Sequence[Any],
     holding: Holding | None,
+    changes: Changes,
 ) -> TrainOutcome:
     remove_mark(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
-    program = build(dataclasses.replace(model.recipe(ModeKeys.TRAIN, input_fn, untrained), hold=holding))
+    recipe = model.recipe(ModeKeys.TRAIN, input_fn, untrained, changes.gate)
+    program = changes.finished(build(dataclasses.replace(recipe, hold=holding)))
     spec, description = program.spec, KeepDescription(program, model.model_dir)
     return run_training(
         with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),
         goal=goal,
-        hooks=[*hooks, description],
+        hooks=[*hooks, description, *changes.observers(program)],
         listeners=listeners,
         model_dir=model.model_dir,
         config=model.config,
@@ -160,14 +170,17 @@ def evaluate(
     checkpoint_path: Any,
     events_dir: str,
     taps: Any,
+    edits: Sequence[Edit] = (),
 ) -> dict[str, Any]:
     """Evaluates a checkpoint; what taps saw comes with the result."""
+    changes = Changes(edits, ModeKeys.EVAL, "evaluate(edits=...)", InVariables())
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
-    recipe = model.recipe(ModeKeys.EVAL, input_fn, untrained=checkpoint is None)
+    recipe = model.recipe(ModeKeys.EVAL, input_fn, checkpoint is None, changes.gate)
     statistics = OverData()
     tapped = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=WHERE)]
-    prepared = _prepared(model, recipe, checkpoint is not None, [*hooks, *tapped], None, lambda program: None)
+    prepared = _prepared(model, recipe, checkpoint is not None, [*hooks, *tapped], None, lambda program: None, changes)
+    tapped += changes.observers(prepared.program)
     program = with_sight(prepared.program, [*hooks, *tapped, *prepared.program.spec.evaluation_hooks], events_dir)
     final = ReadMetrics(lambda: read_metrics(run, program))
     run = Runner(
@@ -180,7 +193,7 @@ def evaluate(
         prepared=prepared,
     )
     metrics = run_evaluation(run, program, final, events_dir)
-    return EvalResult(metrics, statistics.result()) if tapped else metrics
+    return metrics if taps is None else EvalResult(metrics, statistics.result())
 
 
 @brief
@@ -192,20 +205,32 @@ def predict(
     checkpoint_path: Any,
     by_example: bool,
     taps: Any,
+    edits: Sequence[Edit] = (),
+    from_: Any = None,
 ) -> Iterator[Any]:
     """Yields predictions, with what is tapped beside them."""
+    middle = None
+    if from_ is not None:
+        given = replacements(from_)
+        middle = None if input_fn is not None else FromMiddle(given, _fed_inputs(model, None, "predict"))
+        edits = (*(given if middle is None else middle.edits), *edits)
+        input_fn = input_fn if middle is None else middle.input_fn
+    changes = Changes(edits, ModeKeys.PREDICT, "predict(edits=...)", InVariables())
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
-    recipe = model.recipe(ModeKeys.PREDICT, input_fn, untrained=checkpoint is None)
+    recipe = model.recipe(ModeKeys.PREDICT, input_fn, checkpoint is None, changes.gate)
 
     def attach(program: Program) -> RowTaps | None:
         return None if taps is None else RowTaps(program, taps)
 
-    prepared = _prepared(model, recipe, checkpoint is not None, hooks, taps, attach)
-    everybody = [*hooks, *prepared.program.spec.prediction_hooks]
+    prepared = _prepared(model, recipe, checkpoint is not None, hooks, taps, attach, changes)
+    observers = changes.observers(prepared.program) if from_ is None else []
+    everybody = [*hooks, *prepared.program.spec.prediction_hooks, *observers]
     program = with_sight(prepared.program, everybody, os.path.join(model.model_dir, "predict"))
     row_taps: RowTaps | None = prepared.seen
     task = task_of_prediction(program, predict_keys, None if row_taps is None else row_taps.fetches)
+    if middle is not None:
+        middle.check(program, task.keep)
     run = Runner(program, task, everybody, plan, model.config.fuse_steps, sessions=model.sessions, prepared=prepared)
     yield from run_prediction(run, by_example, None if row_taps is None else row_taps.rows)
 
@@ -219,10 +244,15 @@ def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     """A handle that holds a session open."""
     source = _fed_inputs(model, inputs, "predictor")
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
-    program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None))
+
+    def built(gate: Sequence[Any] = ()) -> tuple[Program, Any]:
+        program = build(model.recipe(ModeKeys.PREDICT, source.input_fn, checkpoint is None, gate))
+        return program, source.feeds
+
+    program, feeds = built()
     newest = (lambda: checkpoint) if checkpoint_path is not None else model.newest
     plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
-    return Predictor(program, source.feeds, plan)
+    return Predictor(program, feeds, plan, Editing(built))
 
 
 def to_keras(model: Model, inputs: Any, checkpoint_path: Any) -> Any:
@@ -294,7 +324,13 @@ def _fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
 
 
 def _prepared(
-    model: Model, recipe: Recipe, is_trained: bool, hooks: Sequence[Any], taps: Any, attach: Callable[[Program], Any]
+    model: Model,
+    recipe: Recipe,
+    is_trained: bool,
+    hooks: Sequence[Any],
+    taps: Any,
+    attach: Callable[[Program], Any],
+    changes: Changes,
 ) -> Prepared:
     """A program to run, with taps attached; where the user vouches for `model_fn`, one that was built before."""
     drafted = draft(recipe)
@@ -310,5 +346,5 @@ def _prepared(
             return Prepared(opened.program, drafted.inputs, opened.seen, opened, key)
         if opened is not None:
             opened.free()
-    program = finish(drafted)
+    program = changes.finished(finish(drafted))
     return Prepared(program, program.inputs, attach(program), key=key)

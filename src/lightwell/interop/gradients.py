@@ -26,10 +26,10 @@ def passed_gradients(gradients: Sequence[Any], variables: Sequence[Any]) -> list
     book = open_book()
     if book is None:
         return list(gradients)
-    return [
-        None if gradient is None else book.passed(f"gradients/weights/{_name(variable)}", gradient)
-        for gradient, variable in zip(gradients, variables, strict=True)
-    ]
+    there = [place for place, gradient in enumerate(gradients) if gradient is not None]
+    named = [(f"gradients/weights/{_name(variables[place])}", gradients[place]) for place in there]
+    passed = dict(zip(there, book.passed_together(named), strict=True))
+    return [passed.get(place) for place in range(len(gradients))]
 
 
 def passed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

@@ -40,6 +40,8 @@ class Passing:
 Edit = Callable[[Passing], Any]
 """Gives what the model goes on with in place of `passing.value`; that very object where it changes nothing."""
 
+# An edit may have a method `together`, of a list of `Passing`: it is called with values that pass at once.
+
 _Visit = Callable[[str, Any], Any]
 
 
@@ -62,10 +64,21 @@ def through_edits(edits: Sequence[Edit], path: str, values: Any, call: LayerCall
 
     def visit(leaf_path: str, leaf: Any) -> Any:
         for edit in edits:
-            leaf = _accepted(leaf_path, leaf, edit(Passing(leaf_path, leaf, call)))
+            leaf = _accepted(edit, leaf_path, leaf, edit(Passing(leaf_path, leaf, call)))
         return leaf
 
     return _by_key(path, values, visit) if call is None else _by_number(path, values, visit)
+
+
+def together_through_edits(edits: Sequence[Edit], values: Sequence[tuple[str, Any]]) -> list[Any]:
+    """What becomes of values that pass at once, given with their paths, after all edits."""
+    passing = [Passing(path, value) for path, value in values]
+    for edit in edits:
+        together = getattr(edit, "together", None)
+        after = [edit(one) for one in passing] if together is None else together(passing)
+        accepted = [_accepted(edit, one.path, one.value, new) for one, new in zip(passing, after, strict=True)]
+        passing = [Passing(one.path, new) for one, new in zip(passing, accepted, strict=True)]
+    return [one.value for one in passing]
 
 
 def _by_number(path: str, values: Any, visit: _Visit) -> Any:
@@ -103,25 +116,26 @@ def _keys(values: Any) -> list[tuple[Any, Any]]:
     return [(place, place) for place in range(len(values))] if isinstance(values, list | tuple) else []
 
 
-def _accepted(path: str, before: Any, after: Any) -> Any:
+def _accepted(edit: Edit, path: str, before: Any, after: Any) -> Any:
     """What an edit gave, if the model can go on with it: a tensor of the same type, of a shape that fits."""
     if after is before:
         return before
     if after is None:
         raise UsageError(
-            f"an edit of {path!r} returned None; expected the value to go on with. Return passing.value to leave it."
+            f"{_named(edit, path)} returned None; expected the value to go on with. Return what it was given to leave "
+            "it."
         )
     if isinstance(before, tf.SparseTensor | tf.RaggedTensor):
         if not isinstance(after, type(before)) or after.dtype != before.dtype:
-            raise _unfit(path, before, after)
+            raise _unfit(edit, path, before, after)
         return after
     if not isinstance(after, tf.IndexedSlices):
         try:
             after = tf.convert_to_tensor(after, dtype=before.dtype)
         except (TypeError, ValueError) as error:
-            raise _unfit(path, before, after) from error
+            raise _unfit(edit, path, before, after) from error
     if after.dtype != before.dtype or not before.shape.is_compatible_with(after.shape):
-        raise _unfit(path, before, after)
+        raise _unfit(edit, path, before, after)
     if isinstance(after, tf.Tensor) and isinstance(before, tf.Tensor):
         after.set_shape(before.shape)  # what is built next may count on sizes that the edit's ops do not tell
         _hand_on(before, after)
@@ -134,11 +148,17 @@ def _hand_on(before: tf.Tensor, after: tf.Tensor) -> None:
         vars(after).setdefault(name, value)
 
 
-def _unfit(path: str, before: Any, after: Any) -> UsageError:
+def _unfit(edit: Edit, path: str, before: Any, after: Any) -> UsageError:
     return UsageError(
-        f"an edit of {path!r} must return a value like the one it got, {_told(before)}; it returned {_told(after)}. "
+        f"{_named(edit, path)} must return a value like the one it got, {_told(before)}; it returned {_told(after)}. "
         "Cast or reshape the result."
     )
+
+
+def _named(edit: Edit, path: str) -> str:
+    """An edit, for errors; its attribute `where` tells who asked for it."""
+    asked = getattr(edit, "where", "")
+    return f"{asked}: an edit of {path!r}" if asked else f"an edit of {path!r}"
 
 
 def _told(value: Any) -> str:

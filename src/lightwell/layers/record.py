@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import PathError
-from lightwell.layers.gate import Edit, tensors_in, through_edits
+from lightwell.layers.gate import Edit, tensors_in, through_edits, together_through_edits
 from lightwell.layers.per_graph import PerGraph
 
 
@@ -105,6 +105,10 @@ class LayerBook:
             values: a tensor, or a structure of tensors, whose parts are named by their keys: `features/age`.
         """
         return through_edits(self.edits, path, values)
+
+    def passed_together(self, values: Sequence[tuple[str, Any]]) -> list[Any]:
+        """`passed` for tensors that pass at once, each with its path, so that an edit may see all of them."""
+        return together_through_edits(self.edits, values)
 
     def passed_loss(self, loss: Any) -> Any:
         """`passed("loss", loss)`, once for each loss: an optimizer takes it, and the spec holds it, too."""

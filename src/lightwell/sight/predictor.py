@@ -1,10 +1,14 @@
-"""`est.predictor()`: a warm, thread-safe handle on a trained model, with taps. Takes arrays, gives arrays."""
+"""`est.predictor()`: a warm, thread-safe handle on a trained model, with taps and edits. Takes arrays, gives arrays."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.held import HeldSession
@@ -17,6 +21,32 @@ from lightwell.sight.request import Request, as_list, key_of, make_request
 from lightwell.sight.select import Selection
 
 _MOST_KEPT = 64
+_MOST_EDITED = 8
+
+
+class Edited(Protocol):
+    """A program with edits in it."""
+
+    program: Program
+    feeds: Any
+    tensors: list[Any]
+    counts: dict[str, Any]
+
+    def arrays(self, edits: Sequence[Any], batch: int | None) -> list[Any]:
+        """What to feed for the edits of a call."""
+
+    def tell(self, edits: Sequence[Any], counts: dict[str, Any]) -> None:
+        """Says so where an edit changed nothing."""
+
+
+class Editing(Protocol):
+    """Makes programs with edits in them."""
+
+    def checked(self, edits: Any) -> tuple[Any, ...]:
+        """The edits of a call; each has a `form`."""
+
+    def program(self, edits: Sequence[Any]) -> Edited:
+        """A program for edits of these forms."""
 
 
 class Predictor:
@@ -29,20 +59,22 @@ class Predictor:
         program: a prediction program whose inputs are placeholders.
         feeds: the structure of tensors that a call's input is fed to.
         plan: how to open its session.
+        editing: makes programs with edits in them.
     """
 
-    def __init__(self, program: Program, feeds: Any, plan: SessionPlan) -> None:
-        self._program = program
-        self._feeder = Feeder(feeds)
+    def __init__(self, program: Program, feeds: Any, plan: SessionPlan, editing: Editing) -> None:
         self._plan = plan
-        self._requests: dict[Any, tuple[Request | None, Fetches]] = {}
-        self._held = HeldSession(program, plan)
+        self._editing = editing
+        self._plain = _Handle(program, feeds, plan)
+        self._edited: OrderedDict[Any, tuple[_Handle, Edited]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __call__(
         self,
         features: Any,
         taps: Sequence[Selection | Reduction] | str | None = None,
         predict_keys: Sequence[str] | str | None = None,
+        edits: Sequence[Any] | None = None,
     ) -> Any:
         """Predicts for one batch.
 
@@ -50,34 +82,35 @@ class Predictor:
             features: arrays in the structure of the model's input: a dict, or one array.
             taps: paths to read beside the predictions.
             predict_keys: which predictions to compute; `[]` with taps for none.
+            edits: changes of values on their way: `[lw.zero("layers/dense", unit=3)]`. The first call with edits of a
+                form builds a program for it; after that units, factors and arrays may be others with each call.
 
         Returns:
             A dict of arrays, predictions by key and taps by path; one array where predictions are a single tensor and
             there are no taps.
         """
         chosen = (predict_keys,) if isinstance(predict_keys, str) else predict_keys
-        key = (key_of(taps), None if chosen is None else tuple(chosen))
-        ready = self._requests.get(key)
-        if ready is None:
-            ready = self._make_ready(taps, chosen)
-            if len(self._requests) < _MOST_KEPT:  # a caller may make up new taps for each call
-                self._requests[key] = ready
-        request, fetches = ready
-        fetched = self._held.run(fetches, self._feeder.tensors, self._feeder.arrays(features))
-        predictions = fetched["predictions"]
-        if request is None:
-            return predictions
-        named = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
-        return {**named, **request.values(fetched["taps"])}
+        given = self._editing.checked(edits)
+        if not given:
+            return self._plain.run(features, taps, chosen)
+        handle, edited = self._for_edits(given)
+        return handle.run(features, taps, chosen, edited, given)
 
     def refresh(self) -> bool:
         """Takes up a newer checkpoint, or one written anew, if there is one; calls under way finish with the old
         weights."""
-        return self._held.renew()
+        with self._lock:
+            others = [handle for handle, _ in self._edited.values()]
+        renewed = [one.held.renew() for one in (self._plain, *others)]  # all of them
+        return any(renewed)
 
     def close(self) -> None:
         """Frees the session; calls under way finish first."""
-        self._held.close()
+        self._plain.held.close()
+        with self._lock:
+            others, self._edited = list(self._edited.values()), OrderedDict()
+        for handle, _ in others:
+            handle.held.close()
 
     def __enter__(self) -> Predictor:
         return self
@@ -90,9 +123,72 @@ class Predictor:
             self.close()
 
     def __repr__(self) -> str:
-        return f"<predictor of {self._plan.find_checkpoint()}, input {self._feeder}>"
+        return f"<predictor of {self._plan.find_checkpoint()}, input {self._plain.feeder}>"
 
-    def _make_ready(self, taps: Any, predict_keys: Any) -> tuple[Request | None, Fetches]:
+    def _for_edits(self, edits: Sequence[Any]) -> tuple[_Handle, Edited]:
+        """The program for edits of these forms; the one unused for longest makes room."""
+        form = tuple(edit.form for edit in edits)
+        with self._lock:
+            self._plain.held.check_open()
+            found = self._edited.get(form)
+            if found is None:
+                edited = self._editing.program(edits)
+                found = self._edited[form] = (_Handle(edited.program, edited.feeds, self._plan), edited)
+            self._edited.move_to_end(form)
+            surplus = self._edited.popitem(last=False)[1][0] if len(self._edited) > _MOST_EDITED else None
+        if surplus is not None:
+            surplus.held.close()
+        return found
+
+
+class _Handle:
+    """One program of a predictor, with its session."""
+
+    def __init__(self, program: Program, feeds: Any, plan: SessionPlan) -> None:
+        self._program = program
+        self.feeder = Feeder(feeds)
+        self._requests: dict[Any, tuple[Request | None, Fetches]] = {}
+        self._told: set[str] = set()
+        self.held = HeldSession(program, plan)
+
+    def run(
+        self, features: Any, taps: Any, predict_keys: Any, edited: Edited | None = None, edits: Sequence[Any] = ()
+    ) -> Any:
+        """Predicts for one batch."""
+        fed, values = self.feeder.tensors, self.feeder.arrays(features)
+        counts: dict[str, Any] = {}
+        if edited is not None:
+            batch = next((len(array) for array in values if np.ndim(array)), None)
+            fed, values = [*fed, *edited.tensors], [*values, *edited.arrays(edits, batch)]
+            counts = self._counts(edited, edits)
+        request, fetches = self._ready(taps, predict_keys, counts)
+        fetched = self.held.run(fetches, fed, values)
+        if edited is not None and counts:
+            edited.tell(edits, fetched["counts"])
+        predictions = fetched["predictions"]
+        if request is None:
+            return predictions
+        named = predictions if isinstance(predictions, Mapping) else {"predictions": predictions}
+        return {**named, **request.values(fetched["taps"])}
+
+    def _counts(self, edited: Edited, edits: Sequence[Any]) -> dict[str, Any]:
+        """What edits change is looked at once for each."""
+        name = repr(edits)
+        if name in self._told or len(self._told) >= _MOST_KEPT:
+            return {}
+        self._told.add(name)
+        return edited.counts
+
+    def _ready(self, taps: Any, predict_keys: Any, counts: dict[str, Any]) -> tuple[Request | None, Fetches]:
+        key = (key_of(taps), None if predict_keys is None else tuple(predict_keys), bool(counts))
+        ready = self._requests.get(key)
+        if ready is None:
+            ready = self._make_ready(taps, predict_keys, counts)
+            if len(self._requests) < _MOST_KEPT:  # a caller may make up new taps for each call
+                self._requests[key] = ready
+        return ready
+
+    def _make_ready(self, taps: Any, predict_keys: Any, counts: dict[str, Any]) -> tuple[Request | None, Fetches]:
         predictions = self._program.spec.predictions
         if predict_keys is not None:
             if not isinstance(predictions, Mapping):
@@ -101,8 +197,8 @@ class Predictor:
             if unknown:
                 raise UsageError(f"predictor: no predictions {unknown}; the model has {sorted(predictions)}.")
             predictions = {name: predictions[name] for name in predict_keys}
+        wanted = {"predictions": predictions, "counts": counts}
         if taps is None:
-            return None, Fetches(self._program.graph, {"predictions": predictions})
+            return None, Fetches(self._program.graph, wanted)
         request = make_request(self._program, as_list(taps), "predictor(taps=...)", as_taps=True)
-        wanted = {"predictions": predictions, "taps": dict(request.fetches)}
-        return request, Fetches(self._program.graph, wanted)
+        return request, Fetches(self._program.graph, {**wanted, "taps": dict(request.fetches)})

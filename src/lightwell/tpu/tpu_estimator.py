@@ -104,28 +104,31 @@ class TPUEstimator(Estimator):
         checkpoint_path: Any = None,
         name: str | None = None,
         taps: Any = None,
+        **more: Any,
     ) -> dict[str, Any]:
         """Evaluates; see `Estimator.evaluate`."""
-        return super().evaluate(self._sized(ModeKeys.EVAL, input_fn), steps, hooks, checkpoint_path, name, taps)
+        sized = self._sized(ModeKeys.EVAL, input_fn)
+        return super().evaluate(sized, steps, hooks, checkpoint_path, name, taps, **more)
 
     def predict(
         self,
-        input_fn: Callable[..., Any],
+        input_fn: Callable[..., Any] | None = None,
         predict_keys: Any = None,
         hooks: Sequence[Any] | None = None,
         checkpoint_path: Any = None,
         yield_single_examples: bool = True,
         taps: Any = None,
+        **more: Any,
     ) -> Iterator[Any]:
         """Yields predictions; see `Estimator.predict`."""
         sized = self._sized(ModeKeys.PREDICT, input_fn)
-        return super().predict(sized, predict_keys, hooks, checkpoint_path, yield_single_examples, taps)
+        return super().predict(sized, predict_keys, hooks, checkpoint_path, yield_single_examples, taps, **more)
 
     def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Any:
         """What the model is made of; see `Estimator.describe`."""
         return super().describe(self._sized(mode, input_fn), mode)
 
-    def _sized(self, mode: str, input_fn: Callable[..., Any]) -> Any:
+    def _sized(self, mode: str, input_fn: Callable[..., Any] | None) -> Any:
         if self._uses_tpu:
             raise NoTPU(
                 "Cannot find any TPU cores in the system: Lightwell runs TPUEstimator on CPU and GPU. Pass "

@@ -14,8 +14,8 @@ import numpy as np
 
 from lightwell.errors import UnknownMetric, UsageError
 from lightwell.keys import GLOBAL_STEP, LOSS
+from lightwell.sight.good_values import settled_mode
 from lightwell.sight.nearest import nearest_paths
-from lightwell.workflow.by_metric import settled_mode
 from lightwell.workflow.observers import Evaluation
 
 

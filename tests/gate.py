@@ -1,14 +1,13 @@
-"""Edits for tests, and the seam they enter by: the recipe that the engine builds a program from."""
+"""Edits for tests of the gate itself, which enter by the recipe that the engine builds a program from."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 import tensorflow as tf
 
 import lightwell as lw
@@ -17,12 +16,6 @@ from lightwell.engine.program import Program
 from lightwell.layers.gate import Edit, Passing
 
 v1 = tf.compat.v1
-
-
-def edited(monkeypatch: pytest.MonkeyPatch, *edits: Edit) -> None:
-    """Every Estimator builds its programs with these edits from now on."""
-    defaults = {one.name: one.default for one in fields(Recipe) if one.default is not MISSING}
-    monkeypatch.setattr(Recipe.__init__, "__defaults__", tuple({**defaults, "edits": edits}.values()))
 
 
 def zeroed(*paths: str) -> Edit:

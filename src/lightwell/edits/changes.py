@@ -1,0 +1,161 @@
+"""Edits made ready for one build of a model.
+
+Takes what the user wrote; gives functions for the gate that every value passes, and afterwards the program with all
+that a run of it needs: the numbers of the edits, and somebody who notices that one changed nothing. What met no value
+is an error here, before any step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.edits.base import At, Edit
+from lightwell.edits.held import SCOPE, Fed, InVariables
+from lightwell.edits.matching import check_selection, is_meant, raise_unmatched
+from lightwell.edits.measure import Met, TellIfNothingChanged, counts
+from lightwell.engine.program import Program
+from lightwell.errors import WrongType
+from lightwell.interop.initial_values import seed_from
+from lightwell.layers.gate import Passing
+from lightwell.sight.catalogue import Catalogue, section_of
+
+
+def checked_edits(edits: Any, where: str) -> tuple[Edit, ...]:
+    """What a user gave for `edits`: none, one, or several.
+
+    Raises:
+        WrongType: something else.
+    """
+    if edits is None:
+        return ()
+    listed = (edits,) if isinstance(edits, Edit) else edits
+    if not isinstance(listed, list | tuple):
+        raise WrongType(f"{where} takes a list of edits, as [lw.zero('layers/dense', unit=3)]; got {edits!r}.")
+    for one in listed:
+        if not isinstance(one, Edit):
+            raise WrongType(
+                f"{where}: an edit is made by lw.zero, scale, add, replace, noise, clip or apply; got {one!r}."
+                + (" A function of a tensor is applied with lw.apply(path, function)." if callable(one) else "")
+            )
+    return tuple(listed)
+
+
+class Changes:
+    """The edits of one build.
+
+    Args:
+        edits: in the order in which they apply.
+        mode: a `ModeKeys` value.
+        where: who asks, for errors: `"predict(edits=...)"`.
+        held: where their numbers stand.
+
+    Attributes:
+        gate: what the gate calls with each value that passes.
+
+    Raises:
+        UsageError, PathError: an edit names what is not changed on its way, or not in this mode.
+    """
+
+    def __init__(self, edits: Sequence[Edit], mode: str, where: str, held: InVariables | Fed) -> None:
+        self.edits = tuple(edits)
+        self.mode = mode
+        self.where = where
+        self.held = held
+        for edit in self.edits:
+            check_selection(edit.path, mode, f"{where}: {edit!r}")
+        self.gate = tuple(_AtGate(self, place, edit) for place, edit in enumerate(self.edits))
+
+    def finished(self, program: Program) -> Program:
+        """The program that was built, with what its run needs.
+
+        Raises:
+            PathError: an edit met no value.
+        """
+        if not self.gate:
+            return program
+        catalogue = Catalogue(program)
+        met = [path for one in self.gate for path in one.offered]
+        for one in self.gate:
+            if not one.met:
+                raise_unmatched(catalogue, one.edit.path, met, one.where)
+        inputs = program.inputs
+        if isinstance(self.held, InVariables):
+            inputs = self.held.with_numbers(inputs)
+        return dataclasses.replace(program, inputs=inputs)
+
+    def counts(self, program: Program) -> dict[str, Any]:
+        """Of each edit, by its place, a tensor with how many numbers it changed, of how many."""
+        with program.graph.as_default():
+            return counts({str(place): one.met for place, one in enumerate(self.gate)})
+
+    def observers(self, program: Program) -> list[Any]:
+        """Hooks that look at what the edits change."""
+        found = self.counts(program)
+        names = {place: repr(self.edits[int(place)]) for place in found}
+        paths = {names[place]: self.paths(int(place)) for place in found}
+        named = {names[place]: found[place] for place in found}
+        return [TellIfNothingChanged(self.where, named, paths)] if found else []
+
+    def paths(self, place: int) -> list[str]:
+        """The paths that an edit met."""
+        return [one.path for one in self.gate[place].met]
+
+
+class _AtGate:
+    """One edit at the gate of one build.
+
+    Attributes:
+        met: the values it changed, in order.
+        offered: the paths of all values that passed.
+    """
+
+    def __init__(self, changes: Changes, place: int, edit: Edit) -> None:
+        self._changes = changes
+        self._place = place
+        self.edit = edit
+        self.where = f"{changes.where}: {edit!r}"
+        self.met: list[Met] = []
+        self.offered: list[str] = []
+
+    def __call__(self, passing: Passing) -> Any:
+        """What the model goes on with."""
+        return self._changed(passing) if self._is_meant(passing) else passing.value
+
+    def together(self, passing: Sequence[Passing]) -> list[Any]:
+        """The same for values that pass at once: the gradients that an optimizer applies."""
+        meant = [one for one in passing if self._is_meant(one)]
+        with tf.name_scope(SCOPE):
+            changed = self.edit.changed_together([self._at(one) for one in meant])
+        if changed is None:
+            after = {id(one): self._changed(one) for one in meant}
+        else:
+            after = {id(one): self._noted(one, value) for one, value in zip(meant, changed, strict=True)}
+        return [after.get(id(one), one.value) for one in passing]
+
+    def _changed(self, passing: Passing) -> Any:
+        with tf.name_scope(SCOPE):
+            return self._noted(passing, self.edit.changed(passing.value, self._at(passing)))
+
+    def _is_meant(self, passing: Passing) -> bool:
+        self.offered.append(passing.path)
+        return is_meant(self.edit.path, passing)
+
+    def _at(self, passing: Passing) -> At:
+        section = section_of(passing.path)
+        seed = tf.compat.v1.get_default_graph().seed
+        return At(
+            passing,
+            self._changes.mode,
+            by_example=section is not None and section.has_examples,
+            numbers=self._changes.held.of(self._place, passing.path, self._changes.edits),
+            seed=None if seed is None else seed_from(seed, "edit", self._place, passing.path),
+            where=self.where,
+        )
+
+    def _noted(self, passing: Passing, after: Any) -> Any:
+        self.met.append(Met(passing.path, passing.value, after))
+        return after

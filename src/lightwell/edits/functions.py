@@ -1,0 +1,83 @@
+"""A user's function at a value: its TensorFlow ops in the graph, or a NumPy function beside it.
+
+The ops are made in a function of the graph with a seed of its own. TensorFlow numbers the random ops of a graph to
+seed them; those of an edit must not be among the model's, whose draws would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.edits.base import At
+from lightwell.errors import UsageError
+from lightwell.keys import ModeKeys
+from lightwell.log import logger
+
+# What TensorFlow says where a function does with a tensor what only an array can do.
+_NEEDS_ARRAY = ("numpy", "item assignment", "__array__")
+
+
+def applied(function: Callable[[Any], Any], is_numpy: bool | None, value: Any, at: At) -> Any:
+    """What a function makes of a value.
+
+    Args:
+        function: the user's.
+        is_numpy: whether it takes arrays; None finds out.
+        value: the tensor.
+        at: where.
+    """
+    if is_numpy:
+        return _of_arrays(function, value, at)
+    try:
+        return _of_tensors(function, value, at)
+    except (NotImplementedError, TypeError, AttributeError) as error:
+        if is_numpy is False or not any(word in str(error) for word in _NEEDS_ARRAY):
+            raise
+        return _of_arrays(function, value, at)
+
+
+def _of_tensors(function: Callable[[Any], Any], value: Any, at: At) -> Any:
+    before = _variables()
+
+    def body(x: Any) -> Any:
+        if at.seed is not None:
+            tf.compat.v1.set_random_seed(at.seed)
+        made = function(x)
+        if made is None:
+            raise UsageError(f"{at.where}: the function gave None for {at.path!r}. Return the value to go on with.")
+        return made
+
+    result = tf.function(body, autograph=False)(value)
+    if _variables() != before:
+        raise UsageError(
+            f"{at.where}: the function makes variables at {at.path!r}, which no checkpoint has. Give it arrays instead."
+        )
+    return result
+
+
+def _of_arrays(function: Callable[[Any], Any], value: Any, at: At) -> Any:
+    if not isinstance(value, tf.Tensor):
+        raise at.error(f"is a {type(value).__name__}; a NumPy function takes dense tensors only.")
+    if at.mode == ModeKeys.TRAIN and not at.path.startswith(("gradients", "labels", "features")):
+        raise at.error(
+            "is changed by a NumPy function, which has no gradient: what stands before it would not be trained. Write "
+            "it with TensorFlow ops, or use it in evaluate and predict."
+        )
+    logger.warning(
+        "%s: a NumPy function runs in Python for each step, which is slow; TensorFlow ops run in the graph.", at.where
+    )
+    dtype = value.dtype
+
+    def call(array: Any) -> Any:
+        made = np.asarray(function(np.array(array)))
+        return made if dtype == tf.string else made.astype(dtype.as_numpy_dtype)
+
+    return tf.numpy_function(call, [value], dtype)
+
+
+def _variables() -> int:
+    return len(tf.compat.v1.global_variables()) + len(tf.compat.v1.local_variables())

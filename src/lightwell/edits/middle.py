@@ -1,0 +1,108 @@
+"""Start from the middle: values of a layer are given, and only what follows is computed.
+
+Owns the input of such a prediction: the given arrays in batches. Features are placeholders that nobody feeds; what
+still needs one of them is an error that says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.edits.base import At, Edit
+from lightwell.edits.kinds import Replace, replace
+from lightwell.engine.fetches import Fetches
+from lightwell.engine.program import Program
+from lightwell.engine.step_copy import step_ops
+from lightwell.errors import UsageError, WrongType
+from lightwell.sight.fed_inputs import FedInputs, flat_names
+from lightwell.sight.show import shape_text
+
+WHERE = "predict(from_=...)"
+_BATCH = 128
+
+
+def replacements(from_: Any) -> list[Replace]:
+    """An edit for each value that a prediction starts from, all with the same number of rows.
+
+    Raises:
+        WrongType, UsageError: something else was given.
+    """
+    if not isinstance(from_, Mapping) or not from_ or not all(isinstance(path, str) for path in from_):
+        raise WrongType(f"{WHERE} takes a dict of arrays by path, as {{'layers/conv2d': array}}; got {from_!r}.")
+    edits = [replace(path, value) for path, value in from_.items()]
+    rows = {edit.path: edit.array().shape[:1] for edit in edits}
+    if () in rows.values() or len(set(rows.values())) > 1:
+        told = {path: shape[0] if shape else "none" for path, shape in rows.items()}
+        raise UsageError(f"{WHERE}: the arrays must have one row for each example; their rows are {told}.")
+    return edits
+
+
+class FromMiddle:
+    """A prediction without an input: all it is given is values of layers.
+
+    Args:
+        given: one edit for each value, with the array in it.
+        features: the input that nobody gives, as placeholders.
+    """
+
+    def __init__(self, given: Sequence[Replace], features: FedInputs) -> None:
+        self._given = given
+        self._features = features
+        self._batch: dict[str, Any] = {}
+        self.edits = tuple(_Given(edit.path, self, edit) for edit in given)
+
+    def input_fn(self) -> Any:
+        """Sets the arrays going, in batches; gives the placeholders of the features."""
+        arrays = {str(place): edit.array() for place, edit in enumerate(self._given)}
+        dataset = tf.data.Dataset.from_tensor_slices(arrays).batch(_BATCH)
+        batch = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+        self._batch = {edit.path: batch[str(place)] for place, edit in enumerate(self._given)}
+        return self._features.input_fn()
+
+    def batch_of(self, path: str) -> Any:
+        """The tensor with the values of a batch."""
+        return self._batch[path]
+
+    def check(self, program: Program, wanted: Any) -> None:
+        """Fails where what is wanted needs more than was given.
+
+        Raises:
+            UsageError: it names the features that are missing, or says that nothing follows from what was given.
+        """
+        elements = Fetches(program.graph, {"wanted": wanted}).elements
+        ops = {op.name for part in step_ops(elements) for op in part}
+        named = flat_names(self._features.feeds)
+        missing = [f"features/{name}" if name else "features" for name, one in named.items() if one.op.name in ops]
+        given = ", ".join(repr(edit.path) for edit in self._given)
+        if missing:
+            raise UsageError(
+                f"{WHERE}: from {given} alone the predictions cannot be computed: they still need "
+                f"{', '.join(map(repr, missing))}. Give an input_fn that has them, in the order of the rows, or ask "
+                "for predictions that do without (predict_keys=)."
+            )
+        if not any(tensor.op.name in ops for tensor in self._batch.values()):
+            raise UsageError(f"{WHERE}: nothing that is predicted follows from {given}. Start from another layer.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Given(Edit):
+    """The values of one path that a prediction starts from."""
+
+    source: FromMiddle
+    origin: Replace
+
+    def changed(self, value: Any, at: At) -> Any:
+        new = self.source.batch_of(self.origin.path)
+        shapes_fit = value.shape[1:].is_compatible_with(new.shape[1:])
+        if not isinstance(value, tf.Tensor) or new.shape.rank != value.shape.rank or not shapes_fit:
+            raise at.error(f"is {at.told()}; the array has rows of shape {shape_text(new.shape.as_list()[1:])}.")
+        if new.dtype != value.dtype and tf.string in (new.dtype, value.dtype):
+            raise at.error(f"is {at.told()}; the array holds {new.dtype.name}.")
+        return tf.cast(new, value.dtype)
+
+    def __repr__(self) -> str:
+        return f"from_={{{self.path!r}: …}}"

@@ -1,0 +1,57 @@
+"""`Estimator.ablate`: what a model's metrics are without each part of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lightwell.estimator.arguments import check_place, check_steps
+from lightwell.estimator.tracebacks import brief
+from lightwell.inputs.call import check_input_fn
+
+if TYPE_CHECKING:
+    from lightwell.edits.ablation import Ablation
+    from lightwell.estimator.verbs import Model
+
+
+class Ablates:
+    """The verb `ablate`."""
+
+    @brief
+    def ablate(
+        self,
+        input_fn: Callable[..., Any],
+        path: Any,
+        per: str = "channel",
+        metrics: Sequence[str] | str | None = None,
+        *,
+        units: Sequence[Any] | None = None,
+        steps: int | None = None,
+        checkpoint_path: Any = None,
+    ) -> Ablation:
+        """What a model's metrics are without each channel, or unit, of a layer: one evaluation for each, zeroed.
+
+        The model is built once; the metrics are those of `evaluate(input_fn, edits=[lw.zero(path, channel=...)])`.
+
+        Args:
+            input_fn: gives the evaluation data; see `train`.
+            path: one value: `"layers/conv2d"`.
+            per: `"channel"`, an index of the last dimension, or `"unit"`, one number of an example's value.
+            metrics: which metrics to keep; None for all that are numbers.
+            units: which channels or units to zero; None for all.
+            steps: how many batches to look at in each evaluation; None for all.
+            checkpoint_path: a checkpoint to use instead of the newest.
+
+        Returns:
+            An `Ablation`: it prints as a table, renders in a notebook, has `.worst(k)`, `.plot()`, `.to_pandas()`.
+        """
+        from lightwell.estimator import ablations
+
+        check_steps("steps", steps)
+        check_input_fn(input_fn)
+        model = self._model()
+        check_place("evaluate", model.config.eval_distribute, model.config)
+        return ablations.ablate(model, input_fn, path, per, metrics, units, steps, checkpoint_path)
+
+    def _model(self) -> Model:
+        raise NotImplementedError
