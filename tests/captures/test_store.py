@@ -79,7 +79,7 @@ def test_paths_may_be_short_and_wrong_ones_are_told(store: Any) -> None:
     assert list(store) == [*TAPS, "features/id"]
     with pytest.raises(PathError, match="has no 'layers/dens'; it has 'layers/dense'"):
         store["layers/dens"]
-    with pytest.raises(CaptureError, match="does not exist; expected a folder that est.capture"):
+    with pytest.raises(CaptureError, match=r"does not exist; expected a folder that est.capture"):
         lw.open_capture("nowhere")
 
 
