@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests.gate import Runs, check_gate, program_of, zeroed
 from tests.feature_columns import cases as columns
+from tests.gate import Runs, check_gate, program_of, zeroed
 from tests.layers.cases import CASES, NOT_RUN, Case, Given
 from tests.rnn_cell import cases as cells
 
