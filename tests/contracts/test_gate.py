@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import tensorflow as tf
+from tests.edits import models
 from tests.feature_columns import cases as columns
 from tests.gate import Runs, check_gate, program_of, zeroed
 from tests.layers.cases import CASES, NOT_RUN, Case, Given
 from tests.rnn_cell import cases as cells
 
 from lightwell import feature_columns, layers, rnn_cell
+from lightwell.feature_columns.recording import recording_columns
+from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
+from lightwell.layers.record import LayerBook, recording
+from lightwell.rnn_cell.sequences import recording_rnn
 
 v1 = tf.compat.v1
 fc = tf.feature_column
@@ -125,3 +131,31 @@ def test_who_asks_for_the_outputs_of_columns_gets_what_they_were_changed_to() ->
 
     (values,) = Runs(program_of(compute, zeroed("layers/input_layer/age")))()
     assert values.tolist() == [[0.0]] * 4
+
+
+# Names that count up over a process: of functions in loops and branches, of tables.
+COUNTED = ("body", "cond", "then_branch", "else_branch", "shared_name")
+
+
+def graph_of(model_fn: Any, *around: Any) -> list[Any]:
+    """The graph of a training, node for node, built with these opened around the model."""
+    with tf.Graph().as_default() as graph, contextlib.ExitStack() as stack:
+        v1.set_random_seed(3)
+        v1.train.create_global_step()
+        features, labels = v1.data.make_initializable_iterator(models.once()).get_next()
+        for one in around:
+            stack.enter_context(one())
+        model_fn(features, labels, models.TRAIN)
+        return [
+            (node.name, node.op, tuple(node.input), {key: node.attr[key] for key in node.attr if key not in COUNTED})
+            for node in graph.as_graph_def().node
+        ]
+
+
+@pytest.mark.parametrize("name", ["mlp", "cnn", "old_rnn", "columns"])
+def test_a_graph_with_the_gate_is_that_of_a_program_without_lightwell_around_it(name: str) -> None:
+    model_fn = getattr(models, name)()
+    gates = (lambda: recording(LayerBook()), recording_rnn, recording_columns, v1_optimizers_in_model_fn)
+    plain, with_gate = graph_of(model_fn), graph_of(model_fn, *gates)
+    assert len(plain) > 100
+    assert with_gate == plain

@@ -55,11 +55,13 @@ def _same(first: Any, second: Any) -> None:
             np.testing.assert_array_equal(one[key], other[key])
 
 
-ALL = [(name, "auto") for name in CASES] + [("mlp", False), ("batch_norm", False)]
-MORE = [pytest.param(name, False, marks=pytest.mark.slow) for name in CASES if (name, False) not in ALL]
+QUICK = [*((name, "auto") for name in CASES if name != "dynamic_rnn"), ("mlp", False), ("batch_norm", False)]
+REST = [(name, fuse_steps) for name in CASES for fuse_steps in ("auto", False) if (name, fuse_steps) not in QUICK]
 
 
-@pytest.mark.parametrize(("name", "fuse_steps"), [*ALL, *MORE])
+@pytest.mark.parametrize(
+    ("name", "fuse_steps"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in REST)]
+)
 def test_every_verb(tmp_path: Path, name: str, fuse_steps: Any) -> None:
     case = CASES[name]
     edited = models.estimator(case.model(), tmp_path / "edited", fuse_steps=fuse_steps)

@@ -124,9 +124,9 @@ def on_values(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def is_array(value: Any) -> bool:
     """Whether a setting of an edit is a number or several, rather than a function or a store of captured values."""
-    return isinstance(value, int | float | complex | np.generic | np.ndarray | list | tuple) or hasattr(
-        value, "__array__"
-    )
+    if isinstance(value, int | float | complex | str | bytes | list | tuple):
+        return True
+    return hasattr(value, "__array__")
 
 
 def _form(value: Any) -> Any:

@@ -51,8 +51,14 @@ def _of_tensors(function: Callable[[Any], Any], value: Any, at: At) -> Any:
             raise UsageError(f"{at.where}: the function gave None for {at.path!r}. Return the value to go on with.")
         return made
 
-    result = tf.function(body, autograph=False)(value)
-    if _variables() != before:
+    try:
+        result = tf.function(body, autograph=False)(value)
+        makes_variables = _variables() != before
+    except ValueError as error:
+        if "tf.function only supports singleton tf.Variables" not in str(error):
+            raise
+        makes_variables = True
+    if makes_variables:
         raise UsageError(
             f"{at.where}: the function makes variables at {at.path!r}, which no checkpoint has. Give it arrays instead."
         )

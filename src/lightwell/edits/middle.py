@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.edits.base import At, Edit
+from lightwell.edits.held import SCOPE
 from lightwell.edits.kinds import Replace, replace
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
@@ -66,6 +67,11 @@ class FromMiddle:
     def batch_of(self, path: str) -> Any:
         """The tensor with the values of a batch."""
         return self._batch[path]
+
+    def batch_size(self, program: Program) -> Any:
+        """The tensor with the number of rows in a batch."""
+        with program.graph.as_default(), tf.name_scope(SCOPE):
+            return tf.shape(next(iter(self._batch.values())))[0]
 
     def check(self, program: Program, wanted: Any) -> None:
         """Fails where what is wanted needs more than was given.

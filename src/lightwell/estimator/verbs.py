@@ -221,7 +221,8 @@ def predict(
     recipe = model.recipe(ModeKeys.PREDICT, input_fn, checkpoint is None, changes.gate)
 
     def attach(program: Program) -> RowTaps | None:
-        return None if taps is None else RowTaps(program, taps)
+        size = None if middle is None else middle.batch_size(program)
+        return None if taps is None else RowTaps(program, taps, size)
 
     prepared = _prepared(model, recipe, checkpoint is not None, hooks, taps, attach, changes)
     observers = changes.observers(prepared.program) if from_ is None else []

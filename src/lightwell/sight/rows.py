@@ -41,11 +41,18 @@ class Row(dict[str, Any]):
 
 
 class RowTaps:
-    """The taps of a prediction, ready to be fetched."""
+    """The taps of a prediction, ready to be fetched.
 
-    def __init__(self, program: Program, taps: Sequence[Selection | Reduction]) -> None:
+    Args:
+        program: what will run.
+        taps: selections and reductions.
+        size: the tensor with the number of examples in a batch; None reads it off the input.
+    """
+
+    def __init__(self, program: Program, taps: Sequence[Selection | Reduction], size: Any = None) -> None:
         self._request: Request = make_request(program, as_list(taps), "predict(taps=...)", as_taps=True)
-        self.fetches: dict[str, Any] = {"values": dict(self._request.fetches), "batch": batch_size(program)}
+        size = batch_size(program) if size is None else size
+        self.fetches: dict[str, Any] = {"values": dict(self._request.fetches), "batch": size}
 
     def rows(self, predictions: Any, fetched: Mapping[str, Any], by_example: bool) -> Iterator[Row]:
         """Rows of one batch; the whole batch as one row where `by_example` is False."""

@@ -1,0 +1,44 @@
+"""An ablation on a terminal shows how far it is; elsewhere it is quiet."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+from tests.edits import models
+
+import lightwell as lw
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: Any) -> lw.Estimator:
+    return models.estimator(models.mlp(), tmp_path_factory.mktemp("mlp")).train(models.data, steps=1)
+
+
+def test_progress_on_a_terminal(trained: lw.Estimator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    trained.ablate(models.once, "layers/dense_1", "unit", units=[0, 1])
+    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "ablate layers/dense_1" in shown
+    assert "2/2" in shown
+
+
+def test_quiet_elsewhere(trained: lw.Estimator, log: Any, capsys: Any) -> None:
+    trained.ablate(models.once, "layers/dense_1", "unit", units=[0])
+    assert capsys.readouterr().out == ""
+    assert not log.having("evaluation"), "one of many evaluations is no news"
+    assert not log.having("changed nothing")
+
+
+def test_no_trained_model(tmp_path: Any, log: Any) -> None:
+    models.estimator(models.mlp(), tmp_path).ablate(models.once, "layers/dense_1", units=[0])
+    assert log.having("RANDOM initial weights")
