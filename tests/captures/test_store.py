@@ -79,7 +79,7 @@ def test_paths_may_be_short_and_wrong_ones_are_told(store: Any) -> None:
     assert list(store) == [*TAPS, "features/id"]
     with pytest.raises(PathError, match="has no 'layers/dens'; it has 'layers/dense'"):
         store["layers/dens"]
-    with pytest.raises(CaptureError, match="does not exist; expected a folder that est.capture"):
+    with pytest.raises(CaptureError, match=r"does not exist; expected a folder that est.capture"):
         lw.open_capture("nowhere")
 
 
@@ -109,7 +109,7 @@ def test_others_read_the_files_without_lightwell(store: Any) -> None:
         "from kept group by labels order by labels"
     ).fetchall()
     for label, count, first, last in answer:
-        mine = models.Y == label
+        mine = label == models.Y
         assert count == mine.sum()
         assert first == pytest.approx(np.asarray(store["layers/dense"])[mine, 0].mean(), rel=1e-5)
         assert last == pytest.approx(np.asarray(store["layers/conv2d"])[mine, 3, 3, 1].max())
@@ -193,11 +193,8 @@ def test_rows_in_eager_code(store: Any) -> None:
 def test_it_shows_itself(store: Any) -> None:
     text = str(store)
     assert "100 rows, of model.ckpt-20" in text
-    assert [line for line in text.splitlines() if line.startswith("layers/conv2d")][0].split() == [
-        "layers/conv2d",
-        "float32",
-        "4×4×2",
-    ]
+    line = next(line for line in text.splitlines() if line.startswith("layers/conv2d"))
+    assert line.split() == ["layers/conv2d", "float32", "4×4×2"]
     assert all(len(line) <= 120 for line in text.splitlines())
     assert "<td" in store._repr_html_()
     assert store.to_dict()["rows"] == models.COUNT

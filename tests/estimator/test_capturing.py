@@ -172,7 +172,7 @@ def test_statistics_fit_into_any_budget(est: lw.Estimator, tmp_path: Path, whole
     assert found.count == models.COUNT
     for name in ("mean", "std", "min", "max", "zeros"):
         np.testing.assert_allclose(getattr(found, name), getattr(full, name), rtol=1e-6, atol=1e-9)
-    with pytest.raises(UsageError, match="holds statistics and no rows.*larger budget"):
+    with pytest.raises(UsageError, match=r"holds statistics and no rows.*larger budget"):
         store["layers/conv2d"]
     assert "Rows are not kept: all of it would take" in str(store)
 
@@ -197,7 +197,7 @@ def test_key_is_checked(est: lw.Estimator, tmp_path: Path) -> None:
     assert len(again(est, tmp_path / "a", input_fn=doubled, key=None, taps=[*TAPS, "features/id"])) == models.COUNT
     with pytest.raises(UsageError, match=r"key='features/n' does not identify an example: 0 is the key of 34 rows"):
         again(est, tmp_path / "b", input_fn=doubled, key="n")
-    with pytest.raises(PathError, match="features/ident.*features/id"):
+    with pytest.raises(PathError, match=r"features/ident.*features/id"):
         again(est, tmp_path / "c", key="ident")
     with pytest.raises(
         UsageError, match="key='features/x' holds float32 6×6×1; expected one whole number or one string"
@@ -225,14 +225,14 @@ def test_taps_that_are_refused(est: lw.Estimator, tmp_path: Path, taps: Any, tex
 def test_another_capture_is_not_mixed_in(est: lw.Estimator, copy: Path, tmp_path: Path) -> None:
     before = files(copy)
     with pytest.raises(
-        UsageError, match="another capture: of the checkpoint model.ckpt-20, and now it is model.ckpt-10"
+        UsageError, match=r"another capture: of the checkpoint model.ckpt-20, and now it is model.ckpt-10"
     ):
         again(est, copy, checkpoint_path=os.path.join(est.model_dir, "model.ckpt-10"))
     with pytest.raises(UsageError, match=r"of \['layers/conv2d'.*and now \['layers/dense', .*overwrite=True"):
         again(est, copy, taps=["layers/dense"])
     with pytest.raises(UsageError, match="another capture: of another input"):
         again(est, copy, input_fn=lambda: models.data().take(5))
-    with pytest.raises(UsageError, match="with other settings: shard_bytes=10000.*shard_bytes=5000"):
+    with pytest.raises(UsageError, match=r"with other settings: shard_bytes=10000.*shard_bytes=5000"):
         again(est, copy, shard_bytes="5KB")
     assert files(copy) == before
     assert len(again(est, copy, taps=["layers/dense"], overwrite=True)) == models.COUNT
@@ -262,7 +262,7 @@ def test_an_input_in_another_order_is_refused(est: lw.Estimator, tmp_path: Path)
         return models.data().unbatch().shuffle(100).batch(models.BATCH)
 
     again(unseeded, tmp_path / "a", input_fn=shuffled)
-    with pytest.raises(CaptureError, match="was begun with other rows.*'features/id' is another.*seed its shuffling"):
+    with pytest.raises(CaptureError, match=r"was begun with other rows.*'features/id' is another.*seed its shuffling"):
         again(unseeded, tmp_path / "a", input_fn=shuffled)
 
 
@@ -283,7 +283,7 @@ def test_an_input_that_changed_behind_its_back_is_refused(est: lw.Estimator, tmp
     est.capture(input_fn, taps, tmp_path / "a", shard_bytes=5_000)
     assert len(est.capture(input_fn, taps, tmp_path / "a", shard_bytes=5_000)) == models.COUNT
     shift[0] = 1
-    with pytest.raises(CaptureError, match="was begun with other rows.*'features/x' is another from example 0"):
+    with pytest.raises(CaptureError, match=r"was begun with other rows.*'features/x' is another from example 0"):
         est.capture(input_fn, taps, tmp_path / "a", shard_bytes=5_000)
 
 
@@ -310,7 +310,7 @@ def test_a_full_disk(est: lw.Estimator, tmp_path: Path, monkeypatch: pytest.Monk
         real(handle)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(CaptureError, match="cannot be written: No space left on device.*make room and call") as late:
+    with pytest.raises(CaptureError, match=r"cannot be written: No space left on device.*make room and call") as late:
         again(est, tmp_path / "a")
     assert late.value.errno == 28
     monkeypatch.undo()

@@ -112,11 +112,11 @@ def test_a_checkpoint_is_like_itself(est: lw.Estimator) -> None:
 
 def test_texts(est: lw.Estimator) -> None:
     unseeded = lw.Estimator(models.pictures, est.model_dir)
-    with pytest.raises(UsageError, match="other examples the second time.*seed its shuffling"):
+    with pytest.raises(UsageError, match=r"other examples the second time.*seed its shuffling"):
         unseeded.compare(10, 20, lambda: models.data().unbatch().shuffle(100).batch(8))
     with pytest.raises(CheckpointUnreadable, match=r"checkpoint '.*model.ckpt-15' does not exist.*model.ckpt-20"):
         est.compare(15, 20, models.data)
-    with pytest.raises(PathError, match="dense/kernle.*dense/kernel"):
+    with pytest.raises(PathError, match=r"dense/kernle.*dense/kernel"):
         est.over_checkpoints(weights=["dense/kernle"])
     with pytest.raises(PathError, match=r"over_checkpoints\(taps=...\).*layers/dens"):
         est.over_checkpoints(models.data, taps=["layers/dens"])
