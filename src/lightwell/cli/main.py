@@ -15,12 +15,13 @@ from importlib import metadata
 import lightwell
 from lightwell.cli.arguments import split_run_arguments
 
-COMMANDS = ("lightwell.cli.export", "lightwell.cli.inspect", "lightwell.cli.run")
+COMMANDS = ("lightwell.cli.capture", "lightwell.cli.export", "lightwell.cli.inspect", "lightwell.cli.run")
 _EPILOG = """\
 examples:
   lightwell run train.py --steps 1000         run an old program as it is
   lightwell inspect runs/mnist                layers, weights and checkpoints of its model_dir
   lightwell inspect runs/mnist layers/dense   one layer, and how its weights changed
+  lightwell inspect acts                      what a capture holds
   lightwell export runs/mnist --to tflite     its newest SavedModel as a TFLite file, checked
 
 lightwell <command> --help tells more.
