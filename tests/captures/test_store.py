@@ -193,11 +193,8 @@ def test_rows_in_eager_code(store: Any) -> None:
 def test_it_shows_itself(store: Any) -> None:
     text = str(store)
     assert "100 rows, of model.ckpt-20" in text
-    assert next(line for line in text.splitlines() if line.startswith("layers/conv2d")).split() == [
-        "layers/conv2d",
-        "float32",
-        "4×4×2",
-    ]
+    line = next(line for line in text.splitlines() if line.startswith("layers/conv2d"))
+    assert line.split() == ["layers/conv2d", "float32", "4×4×2"]
     assert all(len(line) <= 120 for line in text.splitlines())
     assert "<td" in store._repr_html_()
     assert store.to_dict()["rows"] == models.COUNT

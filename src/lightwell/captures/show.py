@@ -5,13 +5,18 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lightwell.captures.kinds import Kind
 from lightwell.captures.manifest import Manifest
 from lightwell.captures.sizes import in_words
+from lightwell.sight.over_data import UnitStats
 from lightwell.sight.show import WIDTH, columns, shape_text
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
+
+_MOST_UNITS = 8
 
 
 def as_text(store: Capture, manifest: Manifest) -> str:
@@ -48,6 +53,20 @@ def as_dict(store: Capture, manifest: Manifest) -> dict[str, Any]:
         "ended_early": manifest.ended_early,
         "identity": dict(manifest.identity),
     }
+
+
+def shown_statistics(path: str, found: UnitStats) -> str:
+    """Statistics of a path: over all units, and of the units that are most and least active."""
+    mean, std, zeros = (np.asarray(part, np.float64).reshape(-1) for part in (found.mean, found.std, found.zeros))
+    order = np.argsort(-mean, kind="stable")
+    places = order if len(order) <= 2 * _MOST_UNITS else [*order[:_MOST_UNITS], *order[-_MOST_UNITS:]]
+    rows = [("unit", "mean", "std", "zeros")]
+    for place in places:
+        unit = ", ".join(map(str, np.unravel_index(int(place), np.shape(found.mean)))) if np.shape(found.mean) else ""
+        rows.append((unit, f"{mean[place]:.4g}", f"{std[place]:.4g}", f"{zeros[place]:.1%}"))
+    dead = int((zeros == 1).sum())
+    head = f"{path}: {len(mean):,} units over {found.count:,} examples, {dead} of them dead"
+    return f"{head}\n\n{columns(rows, right=range(1, 4))}"
 
 
 def _title(store: Capture, manifest: Manifest) -> str:

@@ -6,20 +6,18 @@ Takes parsed arguments; gives the report of the conversion, and what else is to 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.callables import arguments_of
 from lightwell.checkpoints.index import neighbours_with_checkpoints, newest_usable
 from lightwell.checkpoints.reader import open_checkpoint
+from lightwell.cli.estimators import named_estimator
 from lightwell.cli.named import is_named, load_named
-from lightwell.errors import ModelDirError, UsageError, reason_of
+from lightwell.errors import ModelDirError, UsageError
 from lightwell.estimator.conversions import check_on
-from lightwell.estimator.core import Estimator
 from lightwell.export.conversions.convert import SAVED_MODEL, Check, convert
 from lightwell.export.conversions.report import Conversion
 from lightwell.export.conversions.rows import read_rows
@@ -57,7 +55,7 @@ def export(arguments: argparse.Namespace) -> Result:
 
 
 def _of_checkpoint(arguments: argparse.Namespace) -> Conversion:
-    estimator = _estimator(arguments)
+    estimator = named_estimator(arguments.model, "--model", arguments.model_dir, arguments.params)
     check = _check(arguments.rows, lambda: estimator)
     return estimator.export(
         arguments.to,
@@ -67,45 +65,6 @@ def _of_checkpoint(arguments: argparse.Namespace) -> Conversion:
         signature=arguments.signature,
         select_tf_ops=arguments.select_tf_ops,
     )
-
-
-def _estimator(arguments: argparse.Namespace) -> Estimator:
-    """The Estimator over MODEL_DIR that `--model` names."""
-    named = load_named(arguments.model, "--model")
-    params = _params(arguments.params)
-    if callable(named) and not isinstance(named, Estimator):
-        takes = arguments_of(named)
-        if takes.accepts("features") or takes.anything:
-            return Estimator(named, arguments.model_dir, params=params)
-        if takes.required:
-            raise UsageError(
-                f"--model {arguments.model}: the function takes {list(takes.names)}; expected a model_fn (features, "
-                "labels, mode, params, config), or a function without arguments that makes an Estimator."
-            )
-        named = named()
-    if not isinstance(named, Estimator):
-        raise UsageError(
-            f"--model {arguments.model}: expected a model_fn, an Estimator, or a function that makes one, got "
-            f"{type(named).__name__}."
-        )
-    if os.path.realpath(named.model_dir) != os.path.realpath(arguments.model_dir):
-        raise UsageError(
-            f"--model {arguments.model}: this Estimator lives in {named.model_dir}, not in {arguments.model_dir}. Name "
-            "that directory, or the model_fn itself."
-        )
-    return named
-
-
-def _params(given: str | None) -> Any:
-    if given is None:
-        return None
-    try:
-        if os.path.isfile(given):
-            with open(given, encoding="utf-8") as file:
-                return json.load(file)
-        return json.loads(given)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--params: expected JSON, or a file of it: {reason_of(error)}.") from error
 
 
 def _check(rows: str | None, estimator: Any) -> Check:

@@ -17,8 +17,10 @@ from lightwell.cli.output import complain, show
 _EPILOG = """\
 A PATH is a name of the model: weights/dense/kernel, layers/dense, a glob such as weights/*/kernel, or a bare name
 (dense, dense/kernel). Each is shown in detail, weights with their history over the checkpoints. MODEL_DIR may also be
-one checkpoint, as runs/mnist/model.ckpt-100. No program is needed, and none is run.
+one checkpoint, as runs/mnist/model.ckpt-100, or the folder of a capture, whose columns are shown, and of a PATH its
+statistics. No program is needed, and none is run.
 """
+_CAPTURE = "capture.json"
 _QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
 
 
@@ -31,11 +33,26 @@ def add_parser(commands: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model_dir", metavar="MODEL_DIR", help="a directory with checkpoints, or one checkpoint")
+    parser.add_argument(
+        "model_dir", metavar="MODEL_DIR", help="a directory with checkpoints, one checkpoint, or a capture"
+    )
     parser.add_argument("paths", metavar="PATH", nargs="*", default=[], help="what to show in detail")
     parser.add_argument("--lineage", action="store_true", help="show where its checkpoints come from, edits included")
     parser.add_argument("--json", action="store_true", help="print plain data instead of tables")
     parser.set_defaults(call=_call, parser=parser)
+
+
+def _shown_capture(arguments: argparse.Namespace) -> str:
+    """A capture; of paths in it, statistics."""
+    from lightwell.captures.show import shown_statistics
+    from lightwell.captures.store import open_capture
+
+    store = open_capture(arguments.model_dir)
+    found = {path: store.stats(path) for path in arguments.paths}
+    if arguments.json:
+        data = {path: {"count": one.count, "mean": one.mean.tolist()} for path, one in found.items()} or store.to_dict()
+        return json.dumps(data, indent=1)
+    return "\n\n".join(shown_statistics(path, one) for path, one in found.items()) or str(store)
 
 
 def _call(arguments: argparse.Namespace) -> int:
@@ -49,6 +66,8 @@ def _call(arguments: argparse.Namespace) -> int:
     try:
         if arguments.lineage:
             return show(_lineage(arguments), "inspect")
+        if os.path.exists(os.path.join(arguments.model_dir, _CAPTURE)):
+            return show(_shown_capture(arguments), "inspect")
         model = open_model(arguments.model_dir)
         details = [model.detail(path) for path in model.select(arguments.paths)]
         if arguments.json:

@@ -15,13 +15,14 @@ from importlib import metadata
 import lightwell
 from lightwell.cli.arguments import split_run_arguments
 
-COMMANDS = ("lightwell.cli.doctor", "lightwell.cli.export", "lightwell.cli.inspect", "lightwell.cli.run")
+COMMANDS = tuple(f"lightwell.cli.{name}" for name in ("capture", "doctor", "export", "inspect", "run"))
 _EPILOG = """\
 examples:
   lightwell doctor train.py                   what of an old program is there today; runs nothing
   lightwell run train.py --steps 1000         run an old program as it is
   lightwell inspect runs/mnist                layers, weights and checkpoints of its model_dir
   lightwell inspect runs/mnist layers/dense   one layer, and how its weights changed
+  lightwell inspect acts                      what a capture holds
   lightwell export runs/mnist --to tflite     its newest SavedModel as a TFLite file, checked
 
 lightwell <command> --help tells more.
