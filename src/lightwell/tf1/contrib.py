@@ -71,6 +71,8 @@ class Page(ModuleType):
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     if name not in CONTRIB:
         refuse(contrib_hint(f"contrib.{name}"), __name__, name)
     page = Page(f"contrib.{name}")
@@ -116,7 +118,7 @@ def _modules_that_carry_on(namespace: str, below: Sequence[str]) -> list[Any]:
     package = cell[1:].partition(" ")[0]
     if not cell.startswith("?") or importlib.util.find_spec(package.partition(".")[0]) is None:
         return []
-    found = importlib.import_module(package)
+    found = _imported(package)
     modules = [found]
     # contrib/slim/python/slim/nets: the folder behind `python` has the name of the namespace, or is called `ops`.
     for part in below[2:]:
@@ -132,4 +134,14 @@ def _attribute_or_submodule(module: Any, name: str) -> Any:
     if hasattr(module, name) or not hasattr(module, "__path__"):
         return getattr(module, name, None)
     child = f"{module.__name__}.{name}"
-    return importlib.import_module(child) if importlib.util.find_spec(child) else None
+    return _imported(child) if importlib.util.find_spec(child) else None
+
+
+def _imported(name: str) -> Any:
+    """A module of a package that carries names on."""
+    if name.partition(".")[0] != "tf_slim":
+        return importlib.import_module(name)
+    from lightwell.contrib.slim.mended import imported
+
+    written = {name: cell for name, cell in CONTRIB["slim"].items() if cell.startswith("lightwell.contrib.")}
+    return imported(name, written)
