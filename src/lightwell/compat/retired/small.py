@@ -29,7 +29,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "feature_column": {"": "!Use tf.feature_column, which has the sequence columns."},
     "ffmpeg": {"": "!Use tf.audio.decode_wav and tf.audio.encode_wav."},
     "gan": {"": "?tensorflow_gan The package tensorflow_gan carries it on: pip install tensorflow_gan."},
-    "hparam": {"HParams": "!Use a dict or a dataclass; Estimator(params=...) takes either."},
+    "hparam": {"HParams": "lightwell.contrib.training.hparam:HParams"},
     "integrate": {"": PROBABILITY},
     "keras": {"": "!Use tf.keras."},
     "lite": {"": "!Use tf.lite."},

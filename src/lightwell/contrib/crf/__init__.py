@@ -1,0 +1,1 @@
+"""`tf.contrib.crf`: a linear chain over the tags of a sequence."""

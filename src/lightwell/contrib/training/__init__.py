@@ -1,0 +1,1 @@
+"""`tf.contrib.training`: hyperparameters, train operations, checkpoints that appear over time."""
