@@ -32,7 +32,7 @@ class Case:
 
 
 def _script(name: str, *arguments: str, **more: object) -> Case:
-    return Case(name, (name + ".py",) + (arguments or ("{model_dir}",)), **more)  # type: ignore[arg-type]  # noqa: RUF005
+    return Case(name, (name + ".py",) + (arguments or ("{model_dir}",)), **more)  # type: ignore[arg-type]
 
 
 CASES = (
