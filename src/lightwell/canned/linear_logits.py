@@ -37,12 +37,16 @@ class LinearLogits:
 
     def __call__(self, features: Any, units: int) -> Any:
         """The logits, `[batch, units]`."""
+        return self.with_variables(features, units)[0]
+
+    def with_variables(self, features: Any, units: int) -> tuple[Any, dict[Any, Any], Any]:
+        """The logits, the variables of each column, and the bias."""
         check_features(features, self.feature_columns, self.where)
         variables: dict[Any, Any] = {}
         logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=variables)
         bias = variables.pop("bias")
         show_linear(bias, [one for found in variables.values() for one in found], self.face)
-        return logits
+        return logits, variables, bias
 
 
 def checked_combiner(combiner: Any, where: str, argument: str = "sparse_combiner") -> str:

@@ -45,6 +45,19 @@ _STOPPING = (
 )
 _LOGIT_FNS = ("call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder")
 _WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
+_HEADS = (
+    "binary_classification_head",
+    "logistic_regression_head",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "poisson_regression_head",
+    "regression_head",
+)
+_OTHER_RNN = (
+    "!Use tf.estimator.experimental.{}, with units for num_units; its cells are those of Keras, and its variables have "
+    "other names."
+)
 _FORESTS = "!Install a decision forest library (ydf, xgboost, lightgbm)."
 _SMALLER_MODELS = "!Install the package tensorflow_model_optimization."
 _TPU = ("InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec")
@@ -119,8 +132,17 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()}
         "export_all_saved_models": "!Call estimator.experimental_export_all_saved_models.",
         "export_saved_model_for_mode": "!Call estimator.export_saved_model(..., experimental_mode=mode).",
         "forward_features": "lightwell.canned.forward_features:forward_features",
+    }
+    | {name: f"lightwell.contrib.heads:{name}" for name in _HEADS}
+    | {name: _OTHER_RNN.format(name) for name in ("RNNClassifier", "RNNEstimator")},
+    "factorization": {
+        "KMeansClustering": f"{_V1}.experimental:KMeans",
+        "": "!Of tf.contrib.factorization there is KMeansClustering; compute other factors in a model_fn.",
+    }
+    | {
+        name: f"{_V1}.experimental:KMeans.{name}"
+        for name in ("COSINE_DISTANCE", "KMEANS_PLUS_PLUS_INIT", "RANDOM_INIT", "SQUARED_EUCLIDEAN_DISTANCE")
     },
-    "factorization": {"KMeansClustering": f"{_V1}.experimental:KMeans"},
     "feature_column": {"": "!Use tf.feature_column, which has the sequence columns."},
     "ffmpeg": {"": "!Use tf.audio.decode_wav and tf.audio.encode_wav."},
     "framework": {
