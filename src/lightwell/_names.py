@@ -82,10 +82,6 @@ _TENSORFLOWS_HOOKS = _in(
     "VocabInfo",
 )
 
-_WRITE_MODEL_FN = (
-    "It is not written yet: use Estimator with a model_fn of your own "
-    "(lightwell.layers and tf.feature_column build the same network)."
-)
 _NO_TPU_EMBEDDING = (
     "It configures embedding hardware of TPU hosts, which Lightwell does not drive: use tf.tpu.experimental.embedding."
 )
@@ -160,9 +156,9 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
             Row(name, f"lightwell.canned.logit_fns:{name}", faces=("v1",))
             for name in ("dnn_logit_fn_builder", "linear_logit_fn_builder")
         ),
-        *_absent(_WRITE_MODEL_FN, "LinearSDCA"),
-        *_absent(_WRITE_MODEL_FN, "RNNClassifier", "RNNEstimator", faces=("v2",)),
-        *_absent(_WRITE_MODEL_FN, "KMeans", faces=("v1",)),
+        Row("LinearSDCA", "lightwell.canned.sdca:LinearSDCA"),
+        *(Row(name, f"lightwell.canned.rnn:{name}", faces=("v2",)) for name in ("RNNClassifier", "RNNEstimator")),
+        Row("KMeans", "lightwell.canned.kmeans:KMeans", faces=("v1",)),
     ),
     "export": (
         *_in(

@@ -84,7 +84,8 @@ def _translated(held: Any, find: Callable[[str, bool], Any], with_step: bool) ->
 def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
     """Name and shape of a variable as a checkpoint has it: for a part of a partitioned variable, those of the whole.
 
-    A part knows its whole so that `Saver` can join them; there is no public way to ask it.
+    A size that the graph does not know is 0. A part knows its whole so that `Saver` can join them; there is no public
+    way to ask it.
     """
     missing = lacking(variable, ["_save_slice_info"])
     if missing:
@@ -92,7 +93,8 @@ def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
     part = getattr(variable, "_save_slice_info", None)
     if part is not None:
         return part.full_name, tuple(int(size) for size in part.full_shape)
-    return variable.op.name, tuple(int(size) for size in variable.shape)
+    sizes = [0] if variable.shape.rank is None else variable.shape.as_list()
+    return variable.op.name, tuple(int(size or 0) for size in sizes)
 
 
 def place_in_whole(variable: Any) -> tuple[slice, ...]:

@@ -53,31 +53,6 @@ DEEP = [
 ]
 
 
-@dataclass(frozen=True)
-class Case:
-    """A canned model.
-
-    Attributes:
-        face: "v1" or "v2".
-        make: takes the module of the face, and the arguments that all models share; gives the model.
-        labels: which of `LABELS` it is trained on.
-        one_batch: whether the data are a single batch of tensors, and no dataset.
-    """
-
-    face: str
-    make: Callable[..., Any]
-    labels: str = "two"
-    one_batch: bool = False
-
-
-CASES: dict[str, Case] = {}
-
-
-def _both(name: str, make: Callable[..., Any], labels: str = "two", one_batch: bool = False) -> None:
-    for face in ("v1", "v2"):
-        CASES[f"{face} {name}"] = Case(face, make, labels, one_batch)
-
-
 def input_fn(case: Case) -> Callable[[], Any]:
     """Batches of eight, without end."""
 
@@ -99,6 +74,35 @@ def receiver_fn(api: Any) -> Any:
 
 def _dense(one: Any) -> Any:
     return column.indicator_column(one) if hasattr(one, "num_buckets") else one
+
+
+@dataclass(frozen=True)
+class Case:
+    """A canned model.
+
+    Attributes:
+        face: "v1" or "v2".
+        make: takes the module of the face, and the arguments that all models share; gives the model.
+        labels: which of `LABELS` it is trained on.
+        one_batch: whether the data are a single batch of tensors, and no dataset.
+        data: takes the case; gives its `input_fn`.
+        receiver: takes the module of the face; says how a server is asked.
+    """
+
+    face: str
+    make: Callable[..., Any]
+    labels: str = "two"
+    one_batch: bool = False
+    data: Callable[[Case], Callable[[], Any]] = input_fn
+    receiver: Callable[[Any], Any] = receiver_fn
+
+
+CASES: dict[str, Case] = {}
+
+
+def _both(name: str, make: Callable[..., Any], labels: str = "two", one_batch: bool = False) -> None:
+    for face in ("v1", "v2"):
+        CASES[f"{face} {name}"] = Case(face, make, labels, one_batch)
 
 
 def _wide(**more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.canned.cases import Case, input_fn, receiver_fn
+from tests.canned.cases import Case
 
 v1 = tf.compat.v1
 START, STEPS = 2, 20
@@ -23,18 +23,18 @@ def made(api: Any, case: Case, model_dir: Path) -> Any:
 def first_steps(api: Any, case: Case, model_dir: Path) -> dict[str, Any]:
     """Two steps from a random start; gives all variables."""
     est = made(api, case, model_dir)
-    est.train(input_fn(case), steps=START)
+    est.train(case.data(case), steps=START)
     return {name: est.get_variable_value(name) for name in est.get_variable_names()}
 
 
 def next_steps(api: Any, case: Case, model_dir: Path) -> dict[str, Any]:
     """Twenty steps more, an evaluation, predictions and an export."""
     est = made(api, case, model_dir)
-    est.train(input_fn(case), steps=STEPS)
+    est.train(case.data(case), steps=STEPS)
     losses, tags = _shown(model_dir)
-    metrics = est.evaluate(input_fn(case), steps=4)
-    rows = [row for row, _ in zip(est.predict(input_fn(case)), range(8), strict=False)]
-    folder = est.export_saved_model(str(model_dir / "export"), receiver_fn(api))
+    metrics = est.evaluate(case.data(case), steps=4)
+    rows = [row for row, _ in zip(est.predict(case.data(case)), range(8), strict=False)]
+    folder = est.export_saved_model(str(model_dir / "export"), case.receiver(api))
     return {
         "losses": losses,
         "tags": tags,
@@ -83,10 +83,11 @@ def _signatures(folder: str) -> dict[str, Any]:
 
 
 def _named(infos: Any) -> list[Any]:
-    return [
-        [key, tf.as_dtype(info.dtype).name, [d.size for d in info.tensor_shape.dim]]
-        for key, info in sorted(infos.items())
-    ]
+    return [[key, tf.as_dtype(info.dtype).name, _shape(info.tensor_shape)] for key, info in sorted(infos.items())]
+
+
+def _shape(shape: Any) -> list[int] | str:
+    return "unknown" if shape.unknown_rank else [one.size for one in shape.dim]
 
 
 def _plain(value: Any) -> Any:

@@ -8,5 +8,5 @@ import lightwell.estimator.experimental
 
 
 def test_a_name_of_the_other_face_says_so_or_says_what_to_use() -> None:
-    with pytest.raises(AttributeError, match=r"tf\.estimator\.experimental\.KMeans does not exist in Lightwell\."):
+    with pytest.raises(AttributeError, match=r"other face: tf\.compat\.v1\.estimator\.experimental\.KMeans\."):
         _ = lightwell.estimator.experimental.KMeans

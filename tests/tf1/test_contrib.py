@@ -59,11 +59,13 @@ def test_a_name_that_is_gone_fails_where_it_is_used() -> None:
         _ = tf.contrib.nothing_like_it
 
 
-def test_what_became_a_missing_part_of_the_estimator_says_so() -> None:
-    with pytest.raises(
-        AttributeError, match=r"KMeansClustering is gone: .*, and tf\.estimator\.experimental\.KMeans does not"
-    ):
-        _ = tf.contrib.factorization.KMeansClustering
+def test_what_became_a_part_of_the_estimator_is_there() -> None:
+    assert tf.contrib.factorization.KMeansClustering is tf.estimator.experimental.KMeans
+    assert tf.contrib.factorization.RANDOM_INIT == "random"
+    with pytest.raises(AttributeError, match=r"GMM is gone: .* there is KMeansClustering"):
+        _ = tf.contrib.factorization.GMM
+    with pytest.raises(AttributeError, match=r"RNNClassifier is gone: .* with units for num_units"):
+        _ = tf.contrib.estimator.RNNClassifier
     assert tf.contrib.tpu.TPUEstimator is tf.estimator.tpu.TPUEstimator
     assert {"CrossShardOptimizer", "RunConfig", "TPUConfig", "bfloat16_scope"} <= set(dir(tf.contrib.tpu))
 

@@ -56,7 +56,7 @@ class CombinedModel:
                 logits.append(self.dnn(features, mode, units))
         if self.linear is not None:
             with _v1.variable_scope(LINEAR_SCOPE, partitioner=self.partitioner):
-                logits.append(linear_part(self.linear, features, units))
+                logits.append(linear_part(self.linear, features, units)[0])
                 show_layer(shown_scope(self.face).rstrip("/"), logits[-1])
         return spec_of(
             self.head,

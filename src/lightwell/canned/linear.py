@@ -14,6 +14,7 @@ from lightwell.canned.columns import column_list
 from lightwell.canned.linear_logits import SCOPE, LinearLogits, checked_combiner, linear_part
 from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
 from lightwell.canned.partitioning import default_partitioner
+from lightwell.canned.sdca import LinearSDCA
 from lightwell.canned.spec import checked_head, spec_of
 from lightwell.canned.task_heads import classifier_head, regressor_head
 from lightwell.config import RunConfig
@@ -40,7 +41,8 @@ class LinearClassifier(Estimator):
         n_classes: how many classes; labels are 0 to `n_classes - 1`, `[batch, 1]`.
         weight_column: the name of a feature that weighs the examples, or a `numeric_column`.
         label_vocabulary: the classes by name, if labels are strings.
-        optimizer: "Adagrad", "Adam", "Ftrl", "RMSProp", "SGD", an optimizer of any make, or a function that makes one.
+        optimizer: "Adagrad", "Adam", "Ftrl", "RMSProp", "SGD", an optimizer of any make, a function that makes one, or
+            a `LinearSDCA`.
         config: a `RunConfig`.
         warm_start_from: see `Estimator`; a path warm-starts all weights of the model.
         loss_reduction: how the losses of a batch become one; summed up on the v1 face.
@@ -157,11 +159,22 @@ class LinearModel:
         face, where = self.logits.face, self.logits.where
 
         def train_op_fn(loss: Any) -> Any:
+            if isinstance(self.optimizer, LinearSDCA):
+                return self.optimizer.train_op(
+                    where=where,
+                    face=face,
+                    head=self.head,
+                    features=features,
+                    labels=labels,
+                    logits=logits,
+                    variables=variables,
+                    bias=bias,
+                )
             rate = linear_rate(len(self.logits.feature_columns), _HIGHEST_RATE)
             return minimize(optimizer_for(face, self.optimizer, where, rate=rate), loss)
 
         with _v1.variable_scope(SCOPE, partitioner=self.partitioner or default_partitioner(face, config)):
-            logits = linear_part(self.logits, features, self.head.logits_dimension)
+            logits, variables, bias = linear_part(self.logits, features, self.head.logits_dimension)
             return spec_of(
                 self.head, features=features, mode=mode, labels=labels, logits=logits, train_op_fn=train_op_fn
             )
@@ -181,6 +194,9 @@ def _model(
     partitioner: Any,
 ) -> LinearModel:
     where = type(model).__name__
-    check_optimizer(optimizer, where)
+    if isinstance(optimizer, LinearSDCA):
+        optimizer.check(head, sparse_combiner, where)
+    else:
+        check_optimizer(optimizer, where)
     columns, combiner = column_list(feature_columns, where), checked_combiner(sparse_combiner, where)
     return LinearModel(head, LinearLogits(where, columns, combiner, model._face), optimizer, partitioner)

@@ -6,6 +6,7 @@ them a part of a model: `layers/linear`. Each column is a layer with a path: `la
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,21 +42,26 @@ class LinearLogits:
         """The logits, `[batch, units]`."""
         return self.with_variables(features, units)[0]
 
-    def with_variables(self, features: Any, units: int) -> tuple[Any, list[Any]]:
-        """The logits, and the variables they are made with."""
+    def with_variables(self, features: Any, units: int) -> tuple[Any, dict[Any, Any], Any]:
+        """The logits, the variables of each column, and the bias."""
         check_features(features, self.feature_columns, self.where)
-        found: dict[Any, Any] = {}
-        logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=found)
-        bias = found.pop("bias")
-        weights = [one for of_column in found.values() for one in of_column]
-        show_linear(bias, weights, self.face)
-        return logits, [*weights, *bias]
+        variables: dict[Any, Any] = {}
+        logits = linear_model(features, list(self.feature_columns), units, self.sparse_combiner, cols_to_vars=variables)
+        bias = variables.pop("bias")
+        show_linear(bias, _flat(variables), self.face)
+        return logits, variables, bias
 
 
-def linear_part(linear: LinearLogits, features: Any, units: int) -> Any:
-    """The logits of the linear part of a model, which is a layer of it."""
-    logits, variables = linear.with_variables(features, units)
-    return passed_outputs(name=SCOPE, kind="Linear", inputs=features, outputs=logits, variables=distinct(variables))
+def linear_part(linear: LinearLogits, features: Any, units: int) -> tuple[Any, dict[Any, Any], Any]:
+    """The logits of the linear part of a model, which is a layer of it; the variables of each column, and the bias."""
+    logits, variables, bias = linear.with_variables(features, units)
+    own = distinct([*_flat(variables), *bias])
+    passed = passed_outputs(name=SCOPE, kind="Linear", inputs=features, outputs=logits, variables=own)
+    return passed, variables, bias
+
+
+def _flat(variables: Mapping[Any, Sequence[Any]]) -> list[Any]:
+    return [one for of_column in variables.values() for one in of_column]
 
 
 def checked_combiner(combiner: Any, where: str, argument: str = "sparse_combiner") -> str:

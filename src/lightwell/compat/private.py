@@ -170,6 +170,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "head.multi_class_head": _shared("MultiClassHead"),
     "head.multi_head": _shared("MultiHead"),
     "head.multi_label_head": _shared("MultiLabelHead"),
+    "head.sequential_head": {
+        "SequentialHeadWrapper": "lightwell.heads.sequential:SequentialHeadWrapper",
+        "_SequentialHead": "lightwell.heads.sequential:SequentialHeadWrapper",
+    },
     "head.regression_head": _shared("LogisticRegressionHead", "PoissonRegressionHead", "RegressionHead"),
     "tpu.tpu_config": _shared("InputPipelineConfig", "RunConfig", "TPUConfig", namespace="tpu"),
     "tpu.tpu_context": {"TPUContext": "!On CPU and GPU there is one replica: use config.num_worker_replicas."},

@@ -16,6 +16,7 @@ from lightwell.heads.binary import BinaryClassHead
 from lightwell.heads.losses import LossFn, reduced
 from lightwell.heads.metrics import TRAPEZOIDS
 from lightwell.heads.multi_class import MultiClassHead
+from lightwell.heads.multi_label import MultiLabelHead
 from lightwell.heads.penalty import regularized
 from lightwell.heads.regression import RegressionHead
 from lightwell.heads.training import train_op_of, write_summaries
@@ -70,10 +71,10 @@ class AdaptedHead(OldHead):
     """One of our heads as TensorFlow 1 knew it.
 
     Args:
-        head: a `BinaryClassHead`, `MultiClassHead` or `RegressionHead`.
+        head: a `BinaryClassHead`, `MultiClassHead`, `MultiLabelHead` or `RegressionHead`.
     """
 
-    def __init__(self, head: BinaryClassHead | MultiClassHead | RegressionHead) -> None:
+    def __init__(self, head: BinaryClassHead | MultiClassHead | MultiLabelHead | RegressionHead) -> None:
         self._head = head
 
     @property

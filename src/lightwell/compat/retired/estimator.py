@@ -16,11 +16,26 @@ _STOPPING = (
     "stop_if_no_increase_hook",
 )
 _LOGIT_FNS = ("call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder")
+_HEADS = (
+    "binary_classification_head",
+    "logistic_regression_head",
+    "multi_class_head",
+    "multi_head",
+    "multi_label_head",
+    "poisson_regression_head",
+    "regression_head",
+)
+_OTHER_RNN = (
+    "!Use tf.estimator.experimental.{}, with units for num_units; its cells are those of Keras, and its variables have "
+    "other names."
+)
 _WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
 
 CELLS: Mapping[str, str] = (
     {name: f"{V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS}
     | {name: f"{V1}:{name}" for name in _WITH_HEADS}
+    | {name: f"lightwell.contrib.heads:{name}" for name in _HEADS}
+    | {name: _OTHER_RNN.format(name) for name in ("RNNClassifier", "RNNEstimator")}
     | {
         "add_metrics": f"{V1}:add_metrics",
         "clip_gradients_by_norm": "!In model_fn, call tf.clip_by_global_norm before apply_gradients.",

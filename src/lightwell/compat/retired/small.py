@@ -25,7 +25,14 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "compiler": {"": "!Use tf.function(jit_compile=True)."},
     "copy_graph": {"": "!Use tf.compat.v1.import_graph_def(graph.as_graph_def(), name='')."},
     "distributions": {"": PROBABILITY},
-    "factorization": {"KMeansClustering": f"{V1}.experimental:KMeans"},
+    "factorization": {
+        "KMeansClustering": f"{V1}.experimental:KMeans",
+        "": "!Of tf.contrib.factorization there is KMeansClustering; compute other factors in a model_fn.",
+    }
+    | {
+        name: f"{V1}.experimental:KMeans.{name}"
+        for name in ("COSINE_DISTANCE", "KMEANS_PLUS_PLUS_INIT", "RANDOM_INIT", "SQUARED_EUCLIDEAN_DISTANCE")
+    },
     "feature_column": {"": "!Use tf.feature_column, which has the sequence columns."},
     "ffmpeg": {"": "!Use tf.audio.decode_wav and tf.audio.encode_wav."},
     "gan": {"": "?tensorflow_gan The package tensorflow_gan carries it on: pip install tensorflow_gan."},

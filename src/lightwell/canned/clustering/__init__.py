@@ -1,0 +1,1 @@
+"""K-means: points, distances, first centers and their updates."""

@@ -1,0 +1,204 @@
+"""`KMeans`: groups points around centers, without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from lightwell.canned.clustering.distances import COSINE, METRICS, SQUARED_EUCLIDEAN, Distances, distances
+from lightwell.canned.clustering.first_centers import (
+    KMEANS_PLUS_PLUS,
+    RANDOM,
+    ChooseFirstCenters,
+    FirstCenters,
+    checked_way,
+)
+from lightwell.canned.clustering.points import points_of
+from lightwell.canned.clustering.state import CENTERS, ClusterState, new_state
+from lightwell.canned.clustering.stop_when_settled import StopWhenSettled
+from lightwell.canned.clustering.updates import moved
+from lightwell.canned.columns import column_list
+from lightwell.config import RunConfig
+from lightwell.errors import UsageError
+from lightwell.estimator.core import Estimator
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
+from lightwell.layers.record import passed_outputs
+from lightwell.outputs import PredictOutput
+from lightwell.spec import EstimatorSpec
+
+_v1 = tf.compat.v1
+
+
+class KMeans(Estimator):
+    """Groups points around `num_clusters` centers.
+
+        kmeans = tf.compat.v1.estimator.experimental.KMeans(5, use_mini_batch=False)
+        kmeans.train(points_input_fn, steps=20)
+        kmeans.cluster_centers()
+        list(kmeans.predict_cluster_index(points_input_fn))
+
+    `input_fn` gives float32 points `[batch, dimensions]`, or a dict of features, and no labels.
+
+    Args:
+        num_clusters: how many centers; not needed where `initial_clusters` is a matrix.
+        model_dir: see `Estimator`.
+        initial_clusters: `RANDOM_INIT` draws points from the first batches; `KMEANS_PLUS_PLUS_INIT` chooses points of
+            the first batch that are far apart; a matrix gives the centers; a function `f(inputs, k)` takes a list with
+            the batch and gives up to `k` centers, batch after batch until all are chosen.
+        distance_metric: `SQUARED_EUCLIDEAN_DISTANCE` or `COSINE_DISTANCE`.
+        seed: the seed of the first centers.
+        use_mini_batch: whether a step sees a batch of the points; if not, `input_fn` gives all of them at once.
+        mini_batch_steps_per_iteration: after how many batches the centers move.
+        kmeans_plus_plus_num_retries: how many more points to draw for each center of k-means++, of which the best is
+            taken; by the logarithm of `num_clusters` if negative.
+        relative_tolerance: training stops once a step changes the loss by less than this share.
+        config: a `RunConfig`.
+        feature_columns: which features to use, and how; all if None.
+    """
+
+    SQUARED_EUCLIDEAN_DISTANCE: ClassVar[str] = SQUARED_EUCLIDEAN
+    COSINE_DISTANCE: ClassVar[str] = COSINE
+    RANDOM_INIT: ClassVar[str] = RANDOM
+    KMEANS_PLUS_PLUS_INIT: ClassVar[str] = KMEANS_PLUS_PLUS
+    SCORE: ClassVar[str] = "score"
+    CLUSTER_INDEX: ClassVar[str] = "cluster_index"
+    ALL_DISTANCES: ClassVar[str] = "all_distances"
+    CLUSTER_CENTERS_VAR_NAME: ClassVar[str] = CENTERS
+
+    def __init__(
+        self,
+        num_clusters: Any,
+        model_dir: Any = None,
+        initial_clusters: Any = RANDOM,
+        distance_metric: str = SQUARED_EUCLIDEAN,
+        seed: int | None = None,
+        use_mini_batch: bool = True,
+        mini_batch_steps_per_iteration: int = 1,
+        kmeans_plus_plus_num_retries: int = 2,
+        relative_tolerance: float | None = None,
+        config: RunConfig | None = None,
+        feature_columns: Any = None,
+    ) -> None:
+        where = type(self).__name__
+        if distance_metric not in METRICS:
+            raise UsageError(f"{where}: Unsupported distance metric '{distance_metric}': it is one of {list(METRICS)}.")
+        self._distance_metric = distance_metric
+        way = checked_way(initial_clusters, where)
+        model = KMeansModel(
+            where=where,
+            number=len(way) if isinstance(way, np.ndarray) else _checked_number(num_clusters, where),
+            first=FirstCenters(where, way, distance_metric, seed, kmeans_plus_plus_num_retries),
+            metric=distance_metric,
+            in_batches=bool(use_mini_batch),
+            steps=int(mini_batch_steps_per_iteration),
+            tolerance=relative_tolerance,
+            columns=None if feature_columns is None else column_list(feature_columns, where),
+        )
+        super().__init__(model, model_dir, config)
+
+    def cluster_centers(self) -> np.ndarray:
+        """The centers, `[num_clusters, dimensions]`."""
+        return np.asarray(self.get_variable_value(CENTERS))
+
+    def predict_cluster_index(self, input_fn: Any) -> Iterator[Any]:
+        """For each point, the number of the center that is nearest."""
+        return (row[self.CLUSTER_INDEX] for row in self.predict(input_fn, predict_keys=self.CLUSTER_INDEX))
+
+    def score(self, input_fn: Any) -> Any:
+        """The sum of the distances of the points of a batch to their centers; squared ones by the Euclidean metric."""
+        return self.evaluate(input_fn, steps=1)[self.SCORE]
+
+    def transform(self, input_fn: Any) -> Iterator[Any]:
+        """For each point, its distances to all centers; not squared."""
+        for row in self.predict(input_fn, predict_keys=self.ALL_DISTANCES):
+            far = row[self.ALL_DISTANCES]
+            # The square of a short distance is a difference of large numbers, and may come out below zero.
+            yield np.sqrt(np.maximum(far, 0)) if self._distance_metric == SQUARED_EUCLIDEAN else far
+
+
+@dataclass(frozen=True)
+class KMeansModel:
+    """The `model_fn` of k-means.
+
+    Attributes:
+        where: the model, for errors.
+        number: how many centers.
+        first: how the first ones are chosen.
+        metric: what distances are measured by.
+        in_batches: whether a step sees a batch of the points, and not all.
+        steps: how many steps make an iteration.
+        tolerance: the change of the loss below which training stops.
+        columns: which features to use.
+    """
+
+    where: str
+    number: int
+    first: FirstCenters
+    metric: str
+    in_batches: bool
+    steps: int
+    tolerance: float | None
+    columns: tuple[Any, ...] | None
+
+    def __call__(self, features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+        points = points_of(features, self.columns, self.where)
+        points = passed_outputs(name="kmeans/points", kind="Points", inputs=features, outputs=points, variables=[])
+        state = new_state(self.number, points.shape[-1], in_batches=self.in_batches, steps=self.steps)
+        found = self._found(points, state)
+        loss = tf.reduce_sum(found.to_nearest)
+        _v1.summary.scalar("loss/raw", loss)
+        train_op, hooks = None, []
+        if mode == ModeKeys.TRAIN:
+            hooks = [ChooseFirstCenters(self.first.choice(points, state), config.is_chief)]
+            if self.tolerance is not None:
+                hooks.append(StopWhenSettled(loss, self.tolerance))
+            with tf.control_dependencies([moved(state, found, self.steps)]):
+                train_op = _v1.assign_add(_v1.train.get_global_step(), 1)
+        index = PredictOutput(found.nearest)
+        return EstimatorSpec(
+            mode,
+            {KMeans.ALL_DISTANCES: found.to_all, KMeans.CLUSTER_INDEX: found.nearest},
+            loss,
+            train_op,
+            eval_metric_ops={KMeans.SCORE: _v1.metrics.mean(loss)},
+            export_outputs={
+                KMeans.ALL_DISTANCES: PredictOutput(found.to_all),
+                KMeans.CLUSTER_INDEX: index,
+                DEFAULT_SERVING_SIGNATURE: index,
+            },
+            training_hooks=hooks,
+        )
+
+    def _found(self, points: Any, state: ClusterState) -> Distances:
+        """The distances, by way of the book."""
+        has_centers = tf.debugging.assert_equal(
+            state.chosen,
+            True,
+            message=f"{self.where}: there are no cluster centers yet. Call train first.",
+        )
+        with tf.control_dependencies([has_centers]):
+            found = distances(points, state.centers.read_value(), self.metric)
+        return Distances(
+            found.points,
+            passed_outputs(
+                name="kmeans/distances",
+                kind="Distances",
+                inputs=points,
+                outputs=found.to_all,
+                variables=[state.centers],
+            ),
+            passed_outputs(
+                name="kmeans/nearest", kind="NearestCenter", inputs=points, outputs=found.nearest, variables=[]
+            ),
+            found.to_nearest,
+        )
+
+
+def _checked_number(given: Any, where: str) -> int:
+    if isinstance(given, bool) or not hasattr(given, "__index__") or int(given) < 1:
+        raise UsageError(f"{where}: num_clusters must be a whole number above 0, got {given!r}.")
+    return int(given)
