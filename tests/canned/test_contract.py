@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tests.canned.cases import DEEP, FEATURES, LABELS, WIDE, receiver_fn
+from tests.contracts import ready_made
 
 import lightwell as lw
 import lightwell.compat.v1.estimator as v1_face
@@ -93,27 +94,11 @@ def _put(feature: Any, values: Any) -> None:
         feature.bytes_list.value.extend(word.encode() for word in values if word)
 
 
-@pytest.mark.parametrize(("face", "model"), EACH)
-def test_regressors_and_heads(face: str, model: str, tmp_path: Path) -> None:
-    api, given = FACES[face], ARGUMENTS[model]
-    regressor = getattr(api, f"{model}Regressor")(model_dir=str(tmp_path / "r"), label_dimension=2, **given)
-    regressor.train(data("numbers"), steps=2)
-    assert next(regressor.predict(data("numbers")))["predictions"].shape == (2,)
-    head = lw.MultiHead([lw.RegressionHead(name="up"), lw.RegressionHead(name="down")])
-    both = getattr(api, f"{model}Estimator")(head, model_dir=str(tmp_path / "e"), **given)
-
-    def two() -> Any:
-        number = LABELS["number"]
-        return tf.data.Dataset.from_tensor_slices((FEATURES, {"up": number, "down": -number})).repeat().batch(8)
-
-    both.train(two, steps=2)
-    assert {"loss/up", "loss/down"} <= set(both.evaluate(two, steps=2))
-
-
 KERAS_FORMS: dict[str, Callable[[], Any]] = {
     "keras": lambda: __import__("keras").optimizers.Adam(0.01),
     "keras with clipping": lambda: __import__("keras").optimizers.SGD(0.01, clipnorm=1.0),
     "v1": lambda: tf.compat.v1.train.MomentumOptimizer(0.01, 0.9),
+    "class": lambda: tf.compat.v1.train.AdamOptimizer,
     "function": lambda: lambda: tf.compat.v1.train.AdamOptimizer(0.01),
     "schedule": lambda: (
         lambda: tf.compat.v1.train.GradientDescentOptimizer(
@@ -136,7 +121,7 @@ def test_any_optimizer_trains_and_resumes(face: str, form: str, tmp_path: Path) 
             model_dir=str(tmp_path),
             linear_optimizer=optimizer if form != "keras with clipping" else "SGD",
             dnn_optimizer=optimizer if callable(optimizer) or "keras" not in form else KERAS_FORMS[form](),
-            **ARGUMENTS["DNNLinearCombined"],
+            **ready_made.ARGUMENTS["DNNLinearCombined"],
         )
         est.train(data("number"), steps=3)
         losses.append(est.evaluate(data("number", 1))["loss"])

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell._names import Face
+from lightwell._tf import compute_as_written
 from lightwell.canned.dnn_logits import SCOPE as DNN_SCOPE
 from lightwell.canned.dnn_logits import DNNLogits
 from lightwell.canned.linear import linear_rate
@@ -63,7 +64,7 @@ class CombinedModel:
             features=features,
             mode=mode,
             labels=labels,
-            logits=logits[0] if len(logits) == 1 else tf.add(*logits, name="logits"),
+            logits=logits[0] if len(logits) == 1 else _added(*logits),
             train_op_fn=self._train_op,
         )
 
@@ -85,3 +86,10 @@ class CombinedModel:
                 counter = optimizer.own_counter() if isinstance(optimizer, Rule) else False
             ops.append(minimize(optimizer, loss, of_linear, counter))
         return tf.group(*ops)
+
+
+def _added(deep: Any, wide: Any) -> Any:
+    """Both parts together, the same to the last bit whether a tap reads the parts or not."""
+    for part in (deep, wide):
+        compute_as_written(part.op)
+    return tf.add(deep, wide, name="logits")

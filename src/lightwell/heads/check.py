@@ -33,19 +33,15 @@ def require(value: Any, is_good: Callable[[Any], Any], text: str, told: Callable
         if not bool(tf.reduce_all(good)):
             raise UsageError(f"{text} Got {_listed(tf.boolean_mask(shown, tf.logical_not(good)))}.")
         return value
-    bad = tf.boolean_mask(shown, tf.logical_not(good))
-    all_good = tf.debugging.Assert(tf.reduce_all(good), [f"{text} Got", bad], summarize=_MOST_SHOWN)
-    with tf.control_dependencies([all_good]):
-        return tf.identity(value)
+    all_good = tf.reduce_all(good)
+    return _unless(all_good, lambda: [f"{text} Got", tf.boolean_mask(shown, tf.logical_not(good))], value)
 
 
 def require_shape(value: Any, expected: Any, text: str) -> Any:
     """`value`, whose shape must be `expected`: a tensor of sizes, known when the step runs."""
-    shape = _written(tf.shape(value))
-    expected = _written(expected)
-    same = tf.debugging.Assert(tf.equal(shape, expected), [f"{text} Expected shape", expected, "got", shape])
-    with tf.control_dependencies([same]):
-        return tf.identity(value)
+    shape = tf.shape(value)
+    same = tf.reduce_all(tf.equal(shape, expected)) if _same_rank(shape, expected) else _read_alike(shape, expected)
+    return _unless(same, lambda: [f"{text} Expected shape", _written(expected), "got", _written(shape)], value)
 
 
 def whole_number(value: Any, argument: str, where: str) -> int:
@@ -57,6 +53,26 @@ def whole_number(value: Any, argument: str, where: str) -> int:
     if isinstance(value, str) or not hasattr(value, "__index__"):
         raise WrongType(f"{where}: {argument} must be a whole number, got {value!r}.")
     return int(value)
+
+
+def _unless(is_good: Any, told: Callable[[], list[Any]], value: Any) -> Any:
+    """`value`, once it is known to be good. What is told of a bad one is made of it only then: steps stay short."""
+
+    def fail() -> Any:
+        with tf.control_dependencies([tf.raw_ops.Assert(condition=is_good, data=told(), summarize=_MOST_SHOWN)]):
+            return tf.constant(False)
+
+    checked = tf.cond(is_good, lambda: tf.constant(True), fail)
+    with tf.control_dependencies([checked]):
+        return tf.identity(value)
+
+
+def _same_rank(shape: Any, expected: Any) -> bool:
+    return shape.shape[0] is not None and shape.shape[0] == expected.shape[0]
+
+
+def _read_alike(shape: Any, expected: Any) -> Any:
+    return tf.equal(_written(shape), _written(expected))
 
 
 def _written(sizes: Any) -> Any:

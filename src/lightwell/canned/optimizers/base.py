@@ -44,6 +44,10 @@ class Rule(_Optimizer):
         """A count of its own, for the second optimizer of a step: the global step counts the first one's."""
         return self._saved("iter", 0, tf.int64)
 
+    def compute_gradients(self, loss: Any, var_list: Any = None, gate_gradients: int = 0, **settings: Any) -> Any:
+        """(gradient, variable) pairs; like Keras 2, it does not wait for the gradients of what nobody trains."""
+        return super().compute_gradients(loss, var_list, _Optimizer.GATE_NONE, **settings)
+
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """The op that applies (gradient, variable) pairs and counts in `global_step`."""
         self._counter = global_step
@@ -120,6 +124,13 @@ class Rule(_Optimizer):
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         return self.dense(handle, grad)
 
+    def _resource_apply_sparse_duplicate_indices(self, grad: Any, handle: Any, indices: Any) -> Any:
+        if _has_none_twice(
+            indices
+        ):  # as in a lookup of embeddings; to look for them again would cost a tenth of a step
+            return self._resource_apply_sparse(grad, handle, indices)
+        return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices)
+
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         return self.sparse(handle, grad, indices)
 
@@ -131,6 +142,14 @@ def faded(average: Any, kept: Any, new: Any, indices: Any) -> Any:
         added = tf.raw_ops.ResourceScatterAdd(resource=average.handle, indices=indices, updates=new * (1 - kept))
     with tf.control_dependencies([added]):
         return average.read_value()
+
+
+def _has_none_twice(indices: Any) -> bool:
+    """Whether it can be told from the graph that each index occurs once."""
+    op = indices.op
+    while op.type in ("Reshape", "Identity"):
+        op = op.inputs[0].op
+    return bool(op.type == "Unique")
 
 
 def _variable(name: str, start: Any) -> Any:
