@@ -76,6 +76,21 @@ def linear(tf: Any) -> Any:
     return {"out": out, "bias": tf.identity(bias), "names": tf.constant(names)}
 
 
+def crossings_by_the_old_hash(tf: Any) -> Any:
+    layers, columns, places = tf.contrib.layers, _columns(tf), [[0, 0], [1, 0], [1, 1], [2, 0]]
+    two = layers.crossed_column([columns["keys"], columns["city"]], 1000)
+    three = layers.crossed_column([columns["buckets"], columns["hashed"], columns["ids"]], 10**9)
+    features = _features(tf)
+    features["city"] = tf.SparseTensor(places, ["x", "y", "z", "x"], [3, 2])
+    made = layers.transform_features(features, [two, three])
+    return {
+        "two": made[two].values,
+        "where": made[two].indices,
+        "three": made[three].values,
+        "sum": layers.weighted_sum_from_feature_columns(features, [two], 1)[0],
+    }
+
+
 def linear_means(tf: Any) -> Any:
     layers = tf.contrib.layers
     hashed = layers.sparse_column_with_hash_bucket("lang", 10, combiner="mean")
@@ -131,6 +146,7 @@ PROGRAMS: dict[str, Any] = {
         dense_input_of_weights_and_crossings,
         shared_embeddings,
         linear,
+        crossings_by_the_old_hash,
         linear_means,
         joint,
         vocabulary,

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.contrib.layers.old_crossings import OldCrossedColumn
 from lightwell.errors import UsageError, WrongType
 
 _columns = tf.feature_column
@@ -237,8 +238,7 @@ def crossed_column(
         hash_bucket_size: how many ids there are.
         combiner: how the weights of several ids are combined in a linear model.
         ckpt_to_load_from, tensor_name_in_ckpt: not there.
-        hash_key: for the hash. Without one, `tf.contrib` took a hash that TensorFlow no longer has: combinations come
-            under other ids than in its checkpoints.
+        hash_key: for the hash; without one, it is that of `tf.contrib`, and not that of `tf.feature_column`.
     """
     if ckpt_to_load_from is not None or tensor_name_in_ckpt is not None:
         raise UsageError("crossed_column: ckpt_to_load_from is not there. Use tf.train.init_from_checkpoint.")
@@ -246,6 +246,8 @@ def crossed_column(
     # Words are combined as they are, and not by their ids.
     sources = [getattr(column, "key", column) if _is_sparse(column) else column for column in ordered]
     made = _columns.crossed_column(sources, hash_bucket_size, hash_key)
+    if hash_key is None:
+        made = OldCrossedColumn(*made)
     keys = ", ".join(f"{contrib_of(column).key})" for column in ordered)
     name = "_X_".join(sorted(contrib_of(column).name for column in ordered))
     key = f"_CrossedColumn(columns=({keys}), hash_bucket_size={hash_bucket_size}, hash_key={hash_key}"
