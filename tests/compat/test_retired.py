@@ -43,7 +43,6 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ),
         ("contrib.layers.python.layers.layers.instance_norm", "pip install 'lightwell[contrib]'"),
         ("contrib.losses.metric_learning", "Or use tf.compat.v1.losses"),
-        ("contrib.layers.real_valued_column", "Use tf.feature_column"),
         ("contrib.factorization.WALSModel", "there is KMeansClustering; compute other factors in a model_fn"),
         ("contrib.estimator.RNNEstimator", "Use tf.estimator.experimental.RNNEstimator, with units for num_units"),
         ("contrib.solvers", "Nothing under tf.contrib.solvers has a successor"),

@@ -47,7 +47,7 @@ def gone(call, text):
         raise AssertionError(text)
 
 load("tensorflow.contrib.crf")
-gone(lambda: tf1.contrib.crf.viterbi_decode, "tf.contrib.crf.viterbi_decode is gone")
+gone(lambda: tf1.contrib.crf.nothing, "tf.contrib.crf.nothing is gone")
 sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column"))
 gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
 gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")
