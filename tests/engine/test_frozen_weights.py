@@ -108,29 +108,22 @@ def is_frozen(name: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def states(tmp_path_factory: Any) -> dict[str, dict[str, bytes]]:
-    """Variables after 3 steps, after 200 frozen ones, and after 2 more."""
-    est = estimator(tmp_path_factory.mktemp("frozen"))
-    found = {"before": values(est.train(data, steps=3))}
-    found["frozen"] = values(est.train(data, steps=200, freeze=FROZEN))
-    found["resumed"] = values(est.train(data, steps=2))
-    return found
+def states(tmp_path_factory: Any) -> list[dict[str, bytes]]:
+    """All variables before and after 200 steps."""
+    est = estimator(tmp_path_factory.mktemp("frozen")).train(data, steps=200, freeze=FROZEN)
+    after = values(est)
+    est.revert()
+    return [values(est), after]
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_not_a_bit_of_weights_and_slots_moves_in_200_steps(states: Any, name: str) -> None:
-    changed = {one for one in moved(states["before"], states["frozen"]) if one.startswith(f"{name}/")}
-    assert changed
+    changed = {one for one in moved(*states) if one.startswith(f"{name}/")}
+    assert f"{name}/free/kernel" in changed
     assert not [one for one in changed if is_frozen(one)]
-    stood = {one for one in states["before"] if one.startswith(f"{name}/") and is_frozen(one)}
+    stood = {one for one in states[0] if one.startswith(f"{name}/") and is_frozen(one)}
     assert {f"{name}/frozen/kernel", f"{name}/table"} <= stood
     assert "adam" not in name or f"{name}/norm/moving_mean" in stood
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_all_moves_again_without_freeze(states: Any, name: str) -> None:
-    trained = moved(states["frozen"], states["resumed"])
-    assert {f"{name}/frozen/kernel", f"{name}/free/kernel"} <= trained
 
 
 def test_the_others_move_as_in_a_model_that_does_not_train_them(tmp_path: Path) -> None:
@@ -155,15 +148,18 @@ def test_single_steps_come_to_the_same_bits_and_train_only_is_the_reverse(tmp_pa
 def test_a_resumed_training_is_that_of_any_model_with_these_weights(tmp_path: Path) -> None:
     towers = ["momentum", "keras_adamw"]
     frozen = estimator(tmp_path / "a", towers=towers)
-    frozen.train(data, steps=3)
-    before = values(frozen)
-    frozen.train(data, steps=4, freeze=FROZEN)
-    assert moved(before, values(frozen))
+    before = values(frozen.train(data, steps=3))
+    changed = moved(before, values(frozen.train(data, steps=4, freeze=FROZEN)))
+    assert changed
+    assert not [name for name in changed if is_frozen(name)], "slots that are not zero stay, too"
+    stood = values(frozen)
     # The same weights, slots and step in a model that was never frozen.
     other = estimator(tmp_path / "b", towers=towers).train(data, steps=7)
     with other.edit() as w:
         w.copy(["*", "slots/*"], from_checkpoint=frozen.model_dir)
-    assert moved(values(frozen.train(data, steps=3)), values(other.train(data, steps=3))) == set()
+    resumed = values(frozen.train(data, steps=3))
+    assert {"momentum/frozen/kernel", "keras_adamw/frozen/kernel/adam_w/momentum"} <= moved(stood, resumed)
+    assert moved(resumed, values(other.train(data, steps=3))) == set()
 
 
 def test_rates_are_shares_of_the_change(tmp_path: Path) -> None:
@@ -192,8 +188,6 @@ def test_a_layer_of_keras_and_its_statistics(tmp_path: Path) -> None:
     before = values(est.train(data, steps=2))
     names = moved(before, values(est.train(data, steps=5, train_only="layers/last")))
     assert {name for name in names if not name.startswith("last/")} == {"global_step"}
-    after = values(est)
-    assert {"norm/moving_mean", "norm/gamma", "first/kernel"} <= moved(after, values(est.train(data, steps=1)))
 
 
 def test_a_canned_model(tmp_path: Path) -> None:

@@ -68,3 +68,13 @@ def test_train_evaluate_export(example: Any, tmp_path: Path, capsys: pytest.Capt
     assert float(shown.split("served:    ")[1].split(" ")[0]) > 0.9
     assert float(shown.split("largest difference ")[1].split(" ")[0]) < 1e-4
     assert float(shown.split("keras:     accuracy ")[1].split(" ")[0]) > 0.9
+
+
+def test_change_a_filter(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("change_a_filter").main(str(tmp_path), steps=80, more_steps=20)
+    shown = capsys.readouterr().out
+    figures = [float(line.split("#")[0].split()[1]) for line in shown.splitlines()[1:17]]
+    assert min(figures) < max(figures), "filters differ in what they matter"
+    assert f"out:  {min(figures):.3f} on 7s" in shown
+    assert "is still zero" in shown
+    assert [line.split()[-1] for line in shown.splitlines() if line.startswith("* model.ckpt-100")] == ["trained"]
