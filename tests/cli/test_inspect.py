@@ -307,3 +307,21 @@ def test_the_chart() -> None:
     assert sparkline([float("nan"), 1]) == "!▁"
     assert [number(x) for x in (0, 1.23456, 1e-9, 123456)] == ["0", "1.235", "1e-09", "1.235e+05"]
     assert stats_of([3.0]).std == 0
+
+
+def test_lineage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from tests import tiny
+
+    est = tiny.trained(tmp_path)
+    with est.edit("by hand") as w:
+        w["w"][...] = 4
+    assert main(["inspect", "--lineage", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0].split() == ["checkpoint", "parent", "when", "hash", "how"]
+    assert "* model.ckpt-edit1-2  model.ckpt-2" in shown
+    assert "edited: by hand\n    weights/w changed: 1 of 1 numbers, by" in shown
+    assert main(["inspect", "--lineage", "--json", str(tmp_path)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads(json.dumps(est.lineage().to_dict()))
+    assert told["newest"] == "model.ckpt-edit1-2"
+    assert main(["inspect", "--lineage", str(tmp_path / "nowhere")]) == 2

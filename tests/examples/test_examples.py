@@ -75,3 +75,13 @@ def test_ready_made(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
     example("ready_made").main(str(tmp_path / "run"), str(picture), steps=200)
     assert float(capsys.readouterr().out.split("accuracy ")[1].split("\n")[0]) > 0.8
     assert picture.stat().st_size > 10_000
+
+
+def test_change_a_filter(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("change_a_filter").main(str(tmp_path), steps=80, more_steps=20)
+    shown = capsys.readouterr().out
+    figures = [float(line.split("#")[0].split()[1]) for line in shown.splitlines()[1:17]]
+    assert min(figures) < max(figures), "filters differ in what they matter"
+    assert f"out:  {min(figures):.3f} on 7s" in shown
+    assert "is still zero" in shown
+    assert [line.split()[-1] for line in shown.splitlines() if line.startswith("* model.ckpt-100")] == ["trained"]

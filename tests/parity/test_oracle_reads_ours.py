@@ -36,9 +36,10 @@ def resumed_by_the_oracle(kind: str, model_dir: Path, out: Path) -> dict[str, An
     return {**json.loads((out / "numbers.json").read_text()), **arrays}
 
 
-@pytest.fixture(scope="module", params=["mlp", "cnn"])
+@pytest.fixture(scope="module", params=["mlp", "cnn", "edited cnn"])
 def both(request: Any, tmp_path_factory: Any) -> Pair:
-    kind, scratch = request.param, tmp_path_factory.mktemp(f"ours_{request.param}")
+    kind, is_edited = request.param.removeprefix("edited "), request.param.startswith("edited")
+    scratch = tmp_path_factory.mktemp("ours")
     est = lw.Estimator(
         models.classifier(lw, kind),
         str(scratch / "trained"),
@@ -47,6 +48,11 @@ def both(request: Any, tmp_path_factory: Any) -> Pair:
     )
     est.train(models.input_fn(kind, repeat=True), steps=30)
     est.evaluate(models.input_fn(kind, repeat=False))
+    if is_edited:
+        name = next(name for name in est.weights if name.endswith("kernel"))
+        with est.edit() as w:
+            w[name] *= 0.5
+            w.reset_slots(name)
     for name in ("for_the_oracle", "for_us"):
         shutil.copytree(scratch / "trained", scratch / name)
     recorded = resumed_by_the_oracle(kind, scratch / "for_the_oracle", scratch)
