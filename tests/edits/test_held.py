@@ -75,6 +75,39 @@ def test_predictions_side_by_side(trained: lw.Estimator, expected: list[Any]) ->
         np.testing.assert_allclose(other["probabilities"], expected[7][place], rtol=1e-4)
 
 
+def test_one_session_serves_edits_that_differ_in_numbers(
+    trained: lw.Estimator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Any] = []
+    open_session = tf.compat.v1.Session.__init__
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> None:
+        opened.append(self)
+        open_session(self, *args, **kwargs)
+
+    trained.close()
+    monkeypatch.setattr(tf.compat.v1.Session, "__init__", counted)
+    losses = [trained.evaluate(models.once, edits=[lw.zero("dense", unit=unit)])["loss"] for unit in (0, 1, 2, 0)]
+    assert len(opened) == 1
+    assert losses[0] == losses[3]
+    assert len(set(losses)) == 3
+
+
+def test_a_layer_inside_a_branch(tmp_path: Any) -> None:
+    """What no tap can read can still be changed; its numbers stand outside of the branch."""
+
+    def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        layer = lw.layers.Dense(8, name="inner")
+        layer.build(tf.TensorShape([None, 36]))
+        x = tf.cond(tf.size(features["x"]) > 0, lambda: layer(features["x"]), lambda: tf.zeros([5, 8]))
+        return lw.EstimatorSpec(mode, {"x": tf.reshape(x, [-1, 8])})
+
+    est = models.estimator(model_fn, tmp_path)
+    for units in ([1], [2, 3]):
+        rows = np.array([row["x"] for row in est.predict(models.once, edits=[lw.zero("layers/inner", unit=units)])])
+        assert np.flatnonzero(~rows.any(axis=0)).tolist() == units
+
+
 def test_an_array_that_is_changed_afterwards(trained: lw.Estimator, expected: list[Any]) -> None:
     array = ACTIVATIONS.copy()
     rows = trained.predict(models.once, edits=[lw.replace("layers/dense", array)])
