@@ -127,7 +127,19 @@ class ShareAtMost:
         return f"<= {self.most:.0%}"
 
 
-Goal = AtLeast | Flat | Works | ShareAtMost
+@dataclass(frozen=True)
+class Reaches:
+    """To reach a rate, whoever else does."""
+
+    rate: float
+
+    @property
+    def words(self) -> str:
+        """The goal in words."""
+        return f">= {self.rate:g}"
+
+
+Goal = AtLeast | Flat | Works | ShareAtMost | Reaches
 
 
 def ratio(ours: Figures, theirs: Figures, kind: Kind) -> Ratio | None:
@@ -149,6 +161,8 @@ def judge(goal: Goal, ours: str, figures: Mapping[str, Figures], kind: Kind) -> 
     if isinstance(goal, Flat):
         worst = max(mine.values)
         return Verdict(worst < goal.below, f"{worst:+.2%}")
+    if isinstance(goal, Reaches):
+        return Verdict(mine.median >= goal.rate, f"{mine.median:,.0f}")
     if isinstance(goal, ShareAtMost):
         return Verdict(mine.median <= goal.most, f"{mine.median:.1%}")
     theirs = figures.get(goal.against, Figures(absent="not measured"))

@@ -20,6 +20,7 @@ from benchmarks.workers import estimator_models as models
 from benchmarks.workers import estimator_pieces as pieces
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.evaluated_training import evaluated_training
+from benchmarks.workers.ours_captures import register_captures
 from benchmarks.workers.ours_growth import register_growth
 from benchmarks.workers.protocol import Measure, Plan, Worker, drift, measured_steps, seconds_per_call
 
@@ -55,6 +56,7 @@ def about() -> dict[str, Any]:
 worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), about)
 pieces.register(worker, API)
 register_growth(worker, API)
+register_captures(worker, API)
 worker.piece("predict_loop_vouched", "vouched")(functools.partial(pieces.predict_loop, VOUCHED))
 worker.piece("evaluate", "vouched")(functools.partial(pieces.evaluate, VOUCHED))
 

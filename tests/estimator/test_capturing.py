@@ -300,16 +300,14 @@ def test_a_full_disk(est: lw.Estimator, tmp_path: Path, monkeypatch: pytest.Monk
         again(est, tmp_path / "a")
     assert early.value.errno == 28
     monkeypatch.undo()
-    real = os.fsync
-    calls = []
+    real = os.replace
 
-    def fsync(handle: int) -> None:
-        calls.append(handle)
-        if len(calls) > 4:
+    def replace(source: str, target: str) -> None:
+        if target.endswith("shard-00002.arrow"):
             raise OSError(28, "No space left on device")
-        real(handle)
+        real(source, target)
 
-    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(CaptureError, match=r"cannot be written: No space left on device.*make room and call") as late:
         again(est, tmp_path / "a")
     assert late.value.errno == 28

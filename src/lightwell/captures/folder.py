@@ -71,10 +71,16 @@ class Folder:
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replaces the manifest: a reader sees the old one or the new one."""
-        self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()))
+        self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()), is_settled=True)
 
-    def write(self, name: str, fill: Callable[[Any], object]) -> tuple[int, int]:
+    def write(self, name: str, fill: Callable[[Any], object], *, is_settled: bool = False) -> tuple[int, int]:
         """Writes a file as a whole; gives its size and checksum.
+
+        Args:
+            name: its name.
+            fill: writes into what it is given.
+            is_settled: wait until the disk has it. A file whose checksum is known need not wait: if the machine fails
+                before, it is found damaged and written again.
 
         Raises:
             CaptureError: the disk is full, or takes nothing.
@@ -85,7 +91,8 @@ class Folder:
                 sink = _Checked(file)
                 fill(sink)
                 file.flush()
-                os.fsync(file.fileno())
+                if is_settled:
+                    os.fsync(file.fileno())
             os.replace(path + _WRITING, path)
         except OSError as error:
             with contextlib.suppress(OSError):

@@ -4,8 +4,8 @@ Two captures of equal identity hold the same rows, as far as can be known withou
 
 - `checkpoint`: the content of its index, which has a checksum of every value.
 - `program`: all ops between the input and the tapped values, with the functions that they call.
-- `input`: the ops that `input_fn` made, the structure of what it gave, and the content of its arrays (of an array of
-  more than 1 GB, a thousand pieces of it). Files are known by name alone, and of Python that runs inside the pipeline
+- `input`: the ops that `input_fn` made, the structure of what it gave, and a checksum of its arrays (of an array of
+  more than 4 GB, of ten thousand pieces of it). Files are known by name alone, and of Python inside the pipeline
   (`from_generator`, `py_function`) nothing is known. So whoever goes on with a capture compares rows as well.
 
 The names that TensorFlow gives to functions count up over a process; a function is told by its content instead.
@@ -14,7 +14,8 @@ The names that TensorFlow gives to functions count up over a process; a function
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ import tensorflow as tf
 from lightwell.captures.kinds import Array
 from lightwell.inputs.unpack import Inputs
 
-_MOST_HASHED = 2**30
-_PIECES = 1000
+_MOST_SUMMED = 2**32
+_PIECES = 10_000
 _PIECE = 2**16
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 
@@ -38,15 +39,21 @@ def digest_of_checkpoint(prefix: str | None) -> str:
 
 
 def digest_of_input(graph: tf.Graph, inputs: Inputs) -> str:
-    """Tells the input of a graph that holds nothing else yet."""
+    """Tells the input of a graph that holds nothing else yet, but for the content of its arrays."""
     digest = hashlib.blake2b(digest_size=16)
     graph_def = graph.as_graph_def()
     functions = _Functions(graph_def.library)
     for node in graph_def.node:
         digest.update(functions.digest_of_node(node))
-    for slot in inputs.arrays:
-        digest.update(_digest_of_array(slot.array))
     digest.update(repr([_names(inputs.features), _names(inputs.labels)]).encode())
+    return _hex(digest)
+
+
+def digest_of_arrays(arrays: Sequence[Array | None]) -> str:
+    """Tells the arrays of an input; made in a thread, while the model is built."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(_digest_of_array(array))
     return _hex(digest)
 
 
@@ -118,11 +125,11 @@ def _digest_of_array(array: Array | None) -> bytes:
             digest.update(b"\0")
         return digest.digest()
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if flat.nbytes <= _MOST_HASHED:
-        digest.update(flat.data)
-        return digest.digest()
-    for start in np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64):
-        digest.update(flat[start : start + _PIECE].data)
+    starts = [0] if flat.nbytes <= _MOST_SUMMED else np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64)
+    checksum = 0
+    for start in starts:
+        checksum = zlib.crc32(flat[start : start + _PIECE].data if len(starts) > 1 else flat.data, checksum)
+    digest.update(str(checksum).encode())
     return digest.digest()
 
 

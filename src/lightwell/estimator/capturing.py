@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ import tensorflow as tf
 from lightwell.captures.batch import Batch
 from lightwell.captures.compared import difference
 from lightwell.captures.folder import Folder, Gap
-from lightwell.captures.identity import digest_of_checkpoint, digest_of_input, digest_of_program
+from lightwell.captures.identity import digest_of_arrays, digest_of_checkpoint, digest_of_input, digest_of_program
 from lightwell.captures.keys import check_unique
 from lightwell.captures.kinds import Kind
 from lightwell.captures.manifest import Manifest
@@ -260,8 +261,11 @@ class _Capturing:
         recipe = self._model.recipe(self._mode, changed(self._asked.input_fn, late), self._checkpoint is None)
         drafted = draft(recipe)
         of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
+        arrays = [] if skip else [slot.array for slot in drafted.inputs.arrays]
         names = frozenset(op.name for op in drafted.graph.get_operations())
-        program = finish(drafted)
+        with ThreadPoolExecutor(1) as beside:  # what it does needs no lock of Python's, and the model takes its time
+            of_arrays = beside.submit(digest_of_arrays, arrays)
+            program = finish(drafted)
         spec = program.spec
         others = [
             *self._asked.hooks,
@@ -269,7 +273,15 @@ class _Capturing:
         ]
         program = with_sight(program, [watch, *others], os.path.join(self._model.model_dir, "capture"))
         of_program = digest_of_program(program.graph, watch.looks_at().values(), names)
-        return _Built(program, [watch, *others], rows, seen.get("batches"), "batches" in seen, of_input, of_program)
+        return _Built(
+            program,
+            [watch, *others],
+            rows,
+            seen.get("batches"),
+            "batches" in seen,
+            of_input + of_arrays.result(),
+            of_program,
+        )
 
 
 def _numbered(take: Callable[[Batch], bool], gap: Gap, late: bool) -> Callable[[Batch], bool]:
