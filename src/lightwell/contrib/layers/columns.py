@@ -7,6 +7,7 @@ columns were ordered.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.contrib.layers.old_crossings import OldCrossedColumn
+from lightwell.contrib.layers.old_crossings import with_old_hash
 from lightwell.errors import UsageError, WrongType
 
 _columns = tf.feature_column
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE
-_Identity: Any = type(_columns.categorical_column_with_identity("any", 1))
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,18 @@ class Contrib:
     combiner: str = "sum"
 
 
-class _Wrapping(_Identity):
-    """Whole numbers as ids; those beyond the last begin again, as in `tf.contrib`."""
+@functools.cache
+def _class_that_wraps(base: Any) -> Any:
+    """The class of a column of ids has no public name: that of a column at hand is taken."""
 
-    def _transform_input_tensor(self, input_tensor: Any) -> Any:
-        values = tf.math.floormod(tf.cast(input_tensor.values, tf.int64), self.number_buckets)
-        return tf.SparseTensor(input_tensor.indices, values, input_tensor.dense_shape)
+    class WrappingColumn(base):
+        """Whole numbers as ids; those beyond the last begin again, as in `tf.contrib`."""
+
+        def _transform_input_tensor(self, input_tensor: Any) -> Any:
+            values = tf.math.floormod(tf.cast(input_tensor.values, tf.int64), self.number_buckets)
+            return tf.SparseTensor(input_tensor.indices, values, input_tensor.dense_shape)
+
+    return WrappingColumn
 
 
 def real_valued_column(
@@ -105,7 +111,9 @@ def sparse_column_with_integerized_feature(
         raise UsageError(f"bucket_size must be at least 1. bucket_size: {bucket_size}, column_name: {column_name}")
     if not tf.as_dtype(dtype).is_integer:
         raise UsageError(f"dtype must be an integer. dtype: {dtype}, column_name: {column_name}")
-    made = _Wrapping(column_name, bucket_size, None)
+    plain = _columns.categorical_column_with_identity(column_name, bucket_size)
+    base: Any = type(plain)
+    made = _class_that_wraps(base)(*plain)
     return _sparse(made, "Integerized", column_name, combiner, bucket_size=bucket_size)
 
 
@@ -247,7 +255,7 @@ def crossed_column(
     sources = [getattr(column, "key", column) if _is_sparse(column) else column for column in ordered]
     made = _columns.crossed_column(sources, hash_bucket_size, hash_key)
     if hash_key is None:
-        made = OldCrossedColumn(*made)
+        made = with_old_hash(made)
     keys = ", ".join(f"{contrib_of(column).key})" for column in ordered)
     name = "_X_".join(sorted(contrib_of(column).name for column in ordered))
     key = f"_CrossedColumn(columns=({keys}), hash_bucket_size={hash_bucket_size}, hash_key={hash_key}"
@@ -275,7 +283,8 @@ def _sparse(made: Any, kind: str, name: str, combiner: str, bucket_size: int | N
 
 
 def _is_sparse(column: Any) -> bool:
-    return contrib_of(column).key.startswith("_SparseColumn") and not isinstance(column, _Wrapping)
+    key = contrib_of(column).key
+    return key.startswith("_SparseColumn") and not key.startswith("_SparseColumnIntegerized")
 
 
 def _noted(column: Any, contrib: Contrib) -> Any:

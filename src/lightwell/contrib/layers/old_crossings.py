@@ -6,42 +6,58 @@ around as the operation's did. So weights of old checkpoints meet the combinatio
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import tensorflow as tf
 
-_Crossed: Any = type(tf.feature_column.crossed_column(["any", "other"], 2))
 _SEED = 0xDECAFCAFFE
 _STEP = 0x9E3779B97F4A7800 - 2**64
 _SIGN = "_X_"
 _LARGEST = 2**63 - 1
 
 
-class OldCrossedColumn(_Crossed):
-    """`tf.feature_column.crossed_column` with the hash of `tf.contrib`."""
-
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
-        """The ids of all combinations."""
-        parts = [_sparse(self._part(key, transformation_cache, state_manager)) for key in self._leaves(self.keys)]
-        return crossed(parts, self.hash_bucket_size)
-
-    def _transform_feature(self, inputs: Any) -> Any:
-        return self.transform_feature(inputs, None)
-
-    def _leaves(self, keys: Any) -> list[Any]:
-        found = []
-        for key in keys:
-            found += self._leaves(key.keys) if isinstance(key, _Crossed) else [key]
-        return found
-
-    def _part(self, key: Any, cache: Any, state_manager: Any) -> Any:
-        if isinstance(key, str):
-            return cache.get(key, state_manager)
-        return key.get_sparse_tensors(cache, state_manager).id_tensor
+def with_old_hash(column: Any) -> Any:
+    """A column of `tf.feature_column.crossed_column`, with the hash of `tf.contrib`."""
+    base: Any = type(column)
+    return _class_with_old_hash(base)(*column)
 
 
-def crossed(parts: list[Any], hash_bucket_size: int) -> Any:
-    """A sparse tensor of the ids of all combinations of one value of each part, example by example."""
+@functools.cache
+def _class_with_old_hash(base: Any) -> Any:
+    """The class of crossed columns has no public name: that of a column at hand is taken."""
+
+    class OldCrossedColumn(base):
+        def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+            """The ids of all combinations, for `input_from_feature_columns` and layers of columns."""
+            cache, state = transformation_cache, state_manager
+            parts = [
+                cache.get(key, state) if isinstance(key, str) else key.get_sparse_tensors(cache, state).id_tensor
+                for key in _leaves(self.keys)
+            ]
+            return crossed(parts, self.hash_bucket_size)
+
+        def _transform_feature(self, inputs: Any) -> Any:
+            """The same, for `tf.compat.v1.feature_column.linear_model`."""
+            parts = [
+                inputs.get(key) if isinstance(key, str) else key._get_sparse_tensors(inputs).id_tensor
+                for key in _leaves(self.keys)
+            ]
+            return crossed(parts, self.hash_bucket_size)
+
+    return OldCrossedColumn
+
+
+def _leaves(keys: Any) -> list[Any]:
+    found: list[Any] = []
+    for key in keys:
+        found += _leaves(key.keys) if hasattr(key, "keys") else [key]
+    return found
+
+
+def crossed(features: list[Any], hash_bucket_size: int) -> Any:
+    """A sparse tensor of the ids of all combinations of one value of each feature, example by example."""
+    parts = [_sparse(one) for one in features]
     # Places are combined in place of values, and the hashes of the values are looked up by them.
     places = [
         tf.SparseTensor(one.indices, tf.strings.as_string(tf.range(tf.size(one.values))), one.dense_shape)
