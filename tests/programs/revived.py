@@ -1,7 +1,7 @@
-"""The programs of `tests/data/revived`: old programs of all kinds, in the spelling of TensorFlow 1, and their command lines.
+"""The programs of `tests/data/revived`: old programs of all kinds, in the spelling of TensorFlow 1.
 
-Each prints one line of JSON last. A program is a script, a notebook, or a package that is run by `-m`. Read by the recorder
-under Python 3.7 too: nothing newer may stand here, and nothing of `lightwell`.
+Each prints one line of JSON last. A program is a script, a notebook, or a package that is run by `-m`. Read by the
+recorder under Python 3.7 too: nothing newer may stand here, and nothing of `lightwell`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Case:
 
 
 def _script(name: str, *arguments: str, **more: object) -> Case:
-    return Case(name, (name + ".py",) + (arguments or ("{model_dir}",)), **more)  # type: ignore[arg-type]  # noqa: RUF005
+    return Case(name, (name + ".py",) + (arguments or ("{model_dir}",)), **more)  # type: ignore[arg-type]
 
 
 CASES = (
