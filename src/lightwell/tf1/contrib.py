@@ -25,7 +25,6 @@ class Page(ModuleType):
         super().__init__(f"{__name__.rpartition('.')[0]}.{path}", f"What is left of tf.{path}.")
         _, self._namespace, *self.below = path.split(".")
         self._path = path
-        self.__all__ = self.__dir__()
 
     @property
     def is_private(self) -> bool:
@@ -39,6 +38,8 @@ class Page(ModuleType):
         return page
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # looked up when it is asked for: it loads the package that carries names on
+            return self.__dir__()
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
         cell = CONTRIB[self._namespace].get(name, "!")
@@ -143,5 +144,9 @@ def _imported(name: str) -> Any:
         return importlib.import_module(name)
     from lightwell.contrib.slim.mended import imported
 
-    written = {name: cell for name, cell in CONTRIB["slim"].items() if cell.startswith("lightwell.contrib.")}
-    return imported(name, written)
+    return imported(name, {place: _written(place) for place in ("slim", "losses", "metrics")})
+
+
+def _written(namespace: str) -> dict[str, str]:
+    """What is written anew of a namespace."""
+    return {name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.contrib.")}

@@ -30,23 +30,35 @@ _ALIASES = {
     "conv2d_transpose": "conv_parts:convolution2d_transpose",
     "separable_conv2d": "conv_parts:separable_convolution2d",
 }
-# What contrib.layers had of feature columns, which tf_slim did not take along.
-_OLD_COLUMNS = """
-    bucketized_column check_feature_columns create_feature_spec_for_parsing crossed_column embedding_column
-    infer_real_valued_columns input_from_feature_columns joint_weighted_sum_from_feature_columns
-    make_place_holder_tensors_for_base_features one_hot_column parse_feature_columns_from_examples
-    parse_feature_columns_from_sequence_examples real_valued_column scattered_embedding_column
-    sequence_input_from_feature_columns shared_embedding_columns sparse_column_with_hash_bucket
-    sparse_column_with_integerized_feature sparse_column_with_keys sparse_column_with_vocabulary_file
-    transform_features weighted_sparse_column weighted_sum_from_feature_columns
-"""
-_USE_COLUMNS = "!Use tf.feature_column, and in model_fn tf.compat.v1.feature_column.input_layer or linear_model."
+# The old feature columns, which tf_slim did not take along.
+_COLUMNS = {
+    "columns": """
+        bucketized_column crossed_column embedding_column one_hot_column real_valued_column shared_embedding_columns
+        sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file weighted_sparse_column SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+    """,
+    "column_inputs": """
+        check_feature_columns input_from_feature_columns joint_weighted_sum_from_feature_columns transform_features
+        weighted_sum_from_feature_columns
+    """,
+    "column_parsing": """
+        create_feature_spec_for_parsing infer_real_valued_columns make_place_holder_tensors_for_base_features
+        parse_feature_columns_from_examples
+    """,
+}
+_SEQUENCES = "!Use the sequence columns of tf.feature_column; tf.io.parse_sequence_example reads their examples."
 
-WRITTEN: dict[str, str] = {
-    name: f"{_HERE}.{module}:{name}" for module, names in _WRITTEN.items() for name in names.split()
-} | {name: f"{_HERE}.{target}" for name, target in _ALIASES.items()}
 
-COLUMNS: dict[str, str] = dict.fromkeys(_OLD_COLUMNS.split(), _USE_COLUMNS)
+def _targets(modules: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"{_HERE}.{module}:{name}" for module, names in modules.items() for name in names.split()}
+
+
+WRITTEN: dict[str, str] = _targets(_WRITTEN) | {name: f"{_HERE}.{target}" for name, target in _ALIASES.items()}
+COLUMNS: dict[str, str] = _targets(_COLUMNS) | {
+    "parse_feature_columns_from_sequence_examples": _SEQUENCES,
+    "scattered_embedding_column": "!Use tf.feature_column.embedding_column over categorical_column_with_hash_bucket.",
+    "sequence_input_from_feature_columns": _SEQUENCES,
+}
 
 CELLS: Mapping[str, str] = (
     COLUMNS

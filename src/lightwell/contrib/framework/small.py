@@ -199,10 +199,18 @@ def py_func(
         return v1.py_func(call, [one for _, one in tensors], [], stateful=stateful, name=name)
     made = v1.py_func(call, [one for _, one in tensors], types, stateful=stateful, name=name)
     if output_shapes is not None:
-        shapes = tf.nest.map_structure(lambda _, shape: tf.TensorShape(shape), output_types, output_shapes)
-        for one, shape in zip(made, tf.nest.flatten(shapes), strict=True):
+        for one, shape in zip(made, tf.nest.flatten(_shapes(output_types, output_shapes)), strict=True):
             one.set_shape(shape)
     return tf.nest.pack_sequence_as(output_types, made)
+
+
+def _shapes(types: Any, shapes: Any) -> Any:
+    """Shapes in the structure of types."""
+    if isinstance(types, Mapping):
+        return {key: _shapes(one, shapes[key]) for key, one in types.items()}
+    if isinstance(types, list | tuple):
+        return [_shapes(one, shape) for one, shape in zip(types, shapes, strict=True)]
+    return tf.TensorShape(shapes)
 
 
 def deprecated(date: Any, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:

@@ -19,6 +19,12 @@ from lightwell._lazy import resolve
 _PACKAGE = "tf_slim"
 _MARK = "_mended_by_lightwell"
 _V1 = tf.compat.v1
+# A namespace of tf.contrib -> the modules that have its functions.
+_HOMES = {
+    "slim": (_PACKAGE, f"{_PACKAGE}.layers", f"{_PACKAGE}.ops.arg_scope"),
+    "losses": (f"{_PACKAGE}.losses",),
+    "metrics": (f"{_PACKAGE}.metrics",),
+}
 # A module of TensorFlow -> the names that it had, and that are elsewhere now.
 _MOVED: Mapping[str, Mapping[str, Any]] = {
     "tensorflow.python.ops.array_ops": {"stack": tf.stack, "unstack": tf.unstack},
@@ -46,12 +52,12 @@ class _Completed(ModuleType):
         return self._more[name]
 
 
-def imported(name: str, ours: Mapping[str, str]) -> Any:
+def imported(name: str, ours: Mapping[str, Mapping[str, str]]) -> Any:
     """The module `name`; mended, if it belongs to `tf_slim`.
 
     Args:
         name: a module.
-        ours: names of functions of `tf.contrib` that we have, and the targets where they are.
+        ours: for each namespace of `_HOMES`, the names of functions that we have, and the targets where they are.
     """
     module = importlib.import_module(name)
     if name.partition(".")[0] == _PACKAGE:
@@ -59,7 +65,7 @@ def imported(name: str, ours: Mapping[str, str]) -> Any:
     return module
 
 
-def _mend(ours: Mapping[str, str]) -> None:
+def _mend(ours: Mapping[str, Mapping[str, str]]) -> None:
     new = [
         module
         for name, module in list(sys.modules.items())
@@ -77,14 +83,13 @@ def _mend(ours: Mapping[str, str]) -> None:
         setattr(module, _MARK, True)
 
 
-def _replacements(ours: Mapping[str, str]) -> dict[int, Any]:
+def _replacements(ours: Mapping[str, Mapping[str, str]]) -> dict[int, Any]:
     """The functions of the package that we have too, by their identity."""
-    package = sys.modules[_PACKAGE]
-    homes = [package, *(sys.modules.get(f"{_PACKAGE}.{part}") for part in ("layers", "ops.arg_scope"))]
     found: dict[int, Any] = {}
-    for name, target in ours.items():
+    for namespace, homes in _HOMES.items():
         for home in homes:
-            theirs = vars(home).get(name) if home is not None else None
-            if theirs is not None and not isinstance(theirs, ModuleType):
-                found[id(theirs)] = resolve(target)
+            names = vars(sys.modules[home]) if home in sys.modules else {}
+            for name, target in ours[namespace].items():
+                if name in names and not isinstance(names[name], ModuleType):
+                    found[id(names[name])] = resolve(target)
     return found
