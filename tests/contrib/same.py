@@ -47,7 +47,7 @@ def outcome(case: Callable[[Any], Any], contrib: Any) -> dict[str, Any]:
         with v1.Session() as session:
             session.run([v1.global_variables_initializer(), v1.local_variables_initializer(), v1.tables_initializer()])
             first = session.run([tf.convert_to_tensor(one) for one in variables])
-            floats = [one for one in variables if one.dtype.base_dtype == tf.float32]
+            floats = [one for one in v1.trainable_variables() if one.dtype.base_dtype == tf.float32]
             fed = {one.initializer.inputs[1]: value_for(one.op.name, one.shape.as_list()) for one in floats}
             session.run([one.initializer for one in floats], fed)
             values = {}
