@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests import tiny
+from tests.cli.test_runner import run
 from tests.docs import page
 from tests.programs.batch import Batch
 
 import lightwell as lw
 from lightwell._names import ROWS
 from lightwell.cli.main import main as lightwell_command
-from lightwell.tf1 import contrib
+from lightwell.tf1 import contrib, mnist_data
 
 PAGE = page.read("revive-an-old-program.md")
 RECORDED = Path(__file__).parents[1] / "data" / "oracle-1.15.5"
@@ -35,6 +36,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (place / "my_project").mkdir()
     for file in ("train.py", "my_project/train.py"):
         (place / file).write_text(PAGE.file("train.py"))
+    cells = ["%matplotlib inline\n!pip install tensorflow==1.15\n", PAGE.file("train.py")]
+    notebook = {"cells": [{"cell_type": "code", "source": [cell]} for cell in cells], "nbformat": 4}
+    (place / "first_steps.ipynb").write_text(json.dumps(notebook))
     (place / "old_package.py").write_text(OLD_PACKAGE)
     (place / "snippets.py").write_text("\n".join(PAGE.snippets()) + "\nprint(est.weights['dense/kernel'].shape)\n")
     shutil.copytree(RECORDED / "revive_model_dir", place / "runs" / "old")
@@ -50,12 +54,27 @@ def test_a_command_does_what_its_comment_says(outcomes: dict[str, Any], command:
         assert command.comment in outcome["err"]
         return
     assert outcome["code"] == 0, outcome["err"]
-    if command.words[1] == "run":
+    if command.words[1] == "doctor":
+        assert outcome["out"].rstrip().endswith(command.comment)
+    elif command.words[1] == "run":
         assert outcome["out"].startswith("evaluated: {'error': ")
         end = command.comment.rpartition("..., ")[2] if command.comment.startswith("evaluated") else ""
         assert outcome["out"].rstrip().endswith(end)
     else:
         assert "dense/kernel" in outcome["out"]
+
+
+def test_the_doctor_says_what_the_page_shows(outcomes: dict[str, Any]) -> None:
+    (shown,) = PAGE.blocks("text")
+    said = outcomes["lightwell doctor train.py"]["out"].splitlines()
+    expected = re.sub(r"TensorFlow 2[.\d]+ is here", f"TensorFlow {tf.__version__} is here", shown).splitlines()
+    assert [line for line in expected if line.strip() != "..." and line not in said] == []
+
+
+def test_a_notebook_names_what_it_skips(outcomes: dict[str, Any]) -> None:
+    said = outcomes["lightwell run first_steps.ipynb --model_dir runs/notebook"]["err"]
+    assert "lightwell run: first_steps.ipynb, cell 1, line 1: skipped %matplotlib inline" in said
+    assert "lightwell run: first_steps.ipynb, cell 1, line 2: skipped !pip install tensorflow==1.15" in said
 
 
 def test_the_old_model_dir_goes_on_where_it_was(outcomes: dict[str, Any]) -> None:
@@ -72,7 +91,7 @@ def test_the_blocks_of_python_run(outcomes: dict[str, Any]) -> None:
 
 
 def test_every_way_in_is_on_the_page() -> None:
-    assert [command.words[:2] for command in PAGE.commands()].count(("lightwell", "run")) == 5
+    assert [command.words[:2] for command in PAGE.commands()].count(("lightwell", "run")) == 7
     assert len(PAGE.snippets()) == 5
 
 
@@ -97,6 +116,11 @@ def _another_model(features: Any, labels: Any, mode: str) -> Any:
     return tiny.linear(features, labels, mode, {})
 
 
+def _run(folder: Path, source: str) -> None:
+    (folder / "old.py").write_text(source)
+    raise RuntimeError(run("old.py", cwd=folder)[2])
+
+
 def _train(folder: Path, hook: Any) -> None:
     tiny.estimator(folder).train(tiny.data, steps=1, hooks=[hook])
 
@@ -110,7 +134,10 @@ TRIGGERS: dict[str, Callable[[Path, Path], Any]] = {
     "has no attribute 'AdamOptimizer'": lambda empty, trained: tf.train.AdamOptimizer,
     "`dense` is not available with Keras 3.": lambda empty, trained: v1.layers.dense,
     "No module named 'tensorflow.contrib'": lambda empty, trained: __import__("tensorflow.contrib"),
-    "tf.contrib.layers.flatten is gone": lambda empty, trained: contrib.layers.flatten,
+    "tf.contrib.boosted_trees.learner_pb2 is gone": lambda empty, trained: contrib.boosted_trees.learner_pb2,
+    "was removed from NumPy": lambda empty, trained: _run(empty, "import numpy as np\nnp.float_(1)"),
+    "This is Python 2": lambda empty, trained: _run(empty, "print 'x'"),
+    "wants these files of MNIST": lambda empty, trained: mnist_data.read_data_sets(str(empty)),
     "does not exist in Lightwell": lambda empty, trained: lw.estimator.BoostedTreesClassifier,
     "does not fit this model": lambda empty, trained: tiny.estimator(trained, _another_model).evaluate(tiny.once),
     "Could not find trained model in model_dir": lambda empty, trained: tiny.estimator(empty).evaluate(tiny.once),

@@ -36,7 +36,7 @@ def run_notebook(path):
     cells = [cell for cell in json.loads(Path(path).read_text())["cells"] if cell["cell_type"] == "code"]
     names = {"__name__": "__main__"}
     for cell in cells:
-        text = re.sub(r"^(\s*)[%!].*$", r"\1pass", "".join(cell["source"]), flags=re.MULTILINE)
+        text = re.sub(r"^[%!].*$", "", "".join(cell["source"]), flags=re.MULTILINE)
         exec(compile(text, path, "exec"), names)
 
 

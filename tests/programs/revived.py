@@ -1,4 +1,4 @@
-"""The programs of `tests/data/revived`: old programs of all kinds, in TensorFlow 1's spelling, and how each is run.
+"""The programs of `tests/data/revived`: old programs of all kinds, in the spelling of TensorFlow 1.
 
 Each prints one line of JSON last. A program is a script, a notebook, or a package that is run by `-m`. Read by the
 recorder under Python 3.7 too: nothing newer may stand here, and nothing of `lightwell`.

@@ -36,7 +36,7 @@ def names_for_cells() -> dict[str, Any]:
 def prepare_process() -> None:
     """Pictures go nowhere by themselves, and `IPython.display` can be imported."""
     os.environ.setdefault("MPLBACKEND", "Agg")
-    if importlib.util.find_spec("IPython") is None:
+    if "IPython" not in sys.modules and importlib.util.find_spec("IPython") is None:
         page, shown = ModuleType("IPython"), ModuleType("IPython.display")
         vars(shown).update({name: _shown_as(name) for name in ("HTML", "Image", "Markdown", "SVG", "Audio", "Latex")})
         vars(shown).update(display=display, clear_output=_do_nothing)

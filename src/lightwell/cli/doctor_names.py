@@ -52,7 +52,7 @@ class Verdict:
 
 def judge(name: str, version: Version) -> Verdict:
     """Say what becomes of a full dotted name (`tensorflow.train.AdamOptimizer`) in a file of that TensorFlow."""
-    top, *parts = name.split(".")
+    top, *parts = _without_attributes_of_modules(name)
     if is_removed(name):
         return _removed(name)
     if top != "tensorflow" or not parts:
@@ -66,6 +66,12 @@ def judge(name: str, version: Version) -> Verdict:
         advice = "A name of TensorFlow 1, in a file that otherwise means TensorFlow 2: tf.compat.v1, or run with --tf1."
         return replace(found, advice=advice)
     return found
+
+
+def _without_attributes_of_modules(name: str) -> list[str]:
+    """A name up to what every module has: `tf.logging.__dict__` asks for `tf.logging`."""
+    parts = name.split(".")
+    return parts[: next((i for i, part in enumerate(parts) if i > 1 and part.startswith("__")), len(parts))]
 
 
 def _in_tf1(parts: list[str]) -> Verdict:

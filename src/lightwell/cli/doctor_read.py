@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lightwell.cli import first_errors, old_numpy
@@ -86,9 +86,9 @@ def _stops(row: Row) -> bool:
     return row.state in (State.ABSENT.value, State.PACKAGE.value) and not row.checked
 
 
-def examine(called: str, files: Iterable[str], program: Program) -> Report:
+def examine(called: str, files: Sequence[str], program: Program) -> Report:
     """Read the sources of a program."""
-    findings = _Findings()
+    findings = _Findings(own=frozenset(_module_names(files)))
     read: list[str] = []
     for file in files:
         read.append(_shown(file))
@@ -123,6 +123,7 @@ class _Source:
 class _Findings:
     """What was found so far, by name."""
 
+    own: frozenset[str] = frozenset()
     rows: dict[str, Row] = field(default_factory=dict)
     problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
 
@@ -158,7 +159,7 @@ class _Findings:
     def _add_module(self, module: str, source: _Source, line: int) -> None:
         if module in first_errors.MODULES:
             self._add("python", f"import {module}", f"Python 2: {first_errors.MODULES[module]} now", source, line)
-        elif not _is_there(module):
+        elif module not in self.own and not _is_there(module):
             self._add("module", module, f"not installed: pip install {module}", source, line)
 
     def _add(self, kind: str, what: str, advice: str, source: _Source, line: int) -> None:
@@ -170,6 +171,13 @@ def _shown(file: str) -> str:
     """A path as it is shortest: from here, unless that leads outside."""
     near = os.path.relpath(file)
     return file if near.startswith(os.pardir) else near
+
+
+def _module_names(files: Iterable[str]) -> Iterator[str]:
+    """What modules of the program are called, wherever it puts their folders on the path."""
+    for file in files:
+        yield os.path.basename(file).partition(".")[0]
+        yield os.path.basename(os.path.dirname(file))
 
 
 def _best(use: Use, version: Version) -> Verdict:

@@ -81,6 +81,9 @@ _OTHER: Mapping[str, str] = {
     r"Object arrays cannot be loaded when allow_pickle=False": (
         "NumPy 1.16.3 changed the default: np.load(file, allow_pickle=True), if you trust the file."
     ),
+    r"only 0-dimensional arrays can be converted to Python scalars": (
+        "NumPy 2.4 makes no number of an array of one element any more: array.item() or array[0]."
+    ),
     r"No module named 'sklearn\.(cross_validation|grid_search)'": "It is sklearn.model_selection now.",
     r"No module named 'sklearn\.externals'": "Import joblib itself: pip install joblib.",
     r"load\(\) missing 1 required positional argument: 'Loader'": "PyYAML 6 wants it: yaml.safe_load(text).",

@@ -138,7 +138,9 @@ def _read_cell(number: int, text: str) -> tuple[Cell, list[Note]]:
         if match:
             notes.append(Note(number, place + 1, match["jupyter"]))
             name = match.groupdict().get("name") or ""
-            lines[place] = f"{match['indent']}{name}None" if name else f"{match['indent']}pass"
+            # Nothing, where it may be nothing: `from __future__ import` must be the first statement.
+            instead = f"{name}None" if name else "pass" if match["indent"] else ""
+            lines[place] = f"{match['indent']}{instead}"
     return Cell(number, "\n".join(lines)), notes
 
 

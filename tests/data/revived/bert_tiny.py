@@ -134,8 +134,10 @@ def create_optimizer(loss, init_lr, num_train_steps, num_warmup_steps, use_tpu):
     grads = tf.gradients(loss, tvars)
     (grads, _) = tf.clip_by_global_norm(grads, clip_norm=1.0)
     train_op = optimizer.apply_gradients(zip(grads, tvars), global_step=global_step)
-    new_global_step = global_step + 1
-    return tf.group(train_op, [global_step.assign(new_global_step)])
+    # Not beside the train_op, as the original has it: there, each run of TensorFlow 1 comes to other numbers.
+    with tf.control_dependencies([train_op]):
+        new_global_step = global_step + 1
+        return tf.group(train_op, [global_step.assign(new_global_step)])
 
 
 def get_assignment_map_from_checkpoint(tvars, init_checkpoint):

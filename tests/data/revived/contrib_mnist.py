@@ -48,7 +48,7 @@ def conv_model(features, labels, mode, params):
 def input_fn(epochs):
     random = np.random.RandomState(0)
     labels = (np.arange(24) % 3).astype(np.int64)
-    images = random.uniform(0, 1, [24, 64]).astype(np.float32) + labels[:, None] * 0.3
+    images = random.uniform(0, 1, [24, 64]).astype(np.float32) + labels[:, None].astype(np.float32) * 0.3
     return tf.estimator.inputs.numpy_input_fn({"x": images}, labels, batch_size=12, num_epochs=epochs, shuffle=False)
 
 

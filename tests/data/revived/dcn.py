@@ -52,8 +52,12 @@ def model_fn(features, labels, mode, params):
     cross_vars = tf.trainable_variables("cross")
     others = [v for v in tf.trainable_variables() if v not in cross_vars]
     step = tf.train.get_global_step()
-    first = tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.001).minimize(loss, var_list=cross_vars)
-    second = tf.train.AdagradOptimizer(0.2).minimize(loss, var_list=others, global_step=step)
+    cross_optimizer, deep_optimizer = tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.001), tf.train.AdagradOptimizer(0.2)
+    cross_gradients = cross_optimizer.compute_gradients(loss, var_list=cross_vars)
+    deep_gradients = deep_optimizer.compute_gradients(loss, var_list=others)
+    with tf.control_dependencies([gradient for gradient, _ in cross_gradients + deep_gradients]):
+        first = cross_optimizer.apply_gradients(cross_gradients)
+        second = deep_optimizer.apply_gradients(deep_gradients, global_step=step)
     metrics = {"auc": tf.metrics.auc(labels, probability), "mean": tf.metrics.mean(probability)}
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.group(first, second), eval_metric_ops=metrics)
 

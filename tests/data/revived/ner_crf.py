@@ -88,7 +88,7 @@ if __name__ == "__main__":
     eval_inpf = functools.partial(input_fn, params)
     cfg = tf.estimator.RunConfig(save_checkpoints_steps=6)
     estimator = tf.estimator.Estimator(model_fn, os.path.join(folder, "model"), cfg, params)
-    hook = tf.contrib.estimator.stop_if_no_increase_hook(estimator, "acc", 500, min_steps=8000, run_every_secs=120)
+    hook = tf.estimator.experimental.stop_if_no_increase_hook(estimator, "acc", 500, min_steps=8000, run_every_secs=120)
     train_spec = tf.estimator.TrainSpec(input_fn=train_inpf, hooks=[hook])
     eval_spec = tf.estimator.EvalSpec(input_fn=eval_inpf, throttle_secs=120)
     tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)

@@ -34,10 +34,11 @@ def model_fn(features, labels, mode):
     output = tf.matmul(features, w)
     logged = tf.py_func(lambda value: np.float32(value.mean()), [output], tf.float32, stateful=False)
     loss = tf.reduce_mean(tf.abs(output[:, 0] - tf.to_float(labels)))
-    hook = tf.train.FeedFnHook(lambda: {"learning_rate:0": 0.01 * len(calls)})
+    rates = iter([0.03, 0.06])
+    hook = tf.train.FeedFnHook(lambda: {"learning_rate:0": next(rates)})
     train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, tf.train.get_global_step())
-    final = tf.train.FinalOpsHook({"mean": logged})
-    model_fn.final = final
+    with tf.control_dependencies([tf.assert_greater(logged, -1000.0)]):
+        train_op = tf.group(train_op)
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=[hook])
 
 

@@ -54,7 +54,7 @@ def main():
     estimator.train(lambda: input_fn(folder, 8, None), max_steps=12)
     metrics = estimator.evaluate(lambda: input_fn(folder, 8, 1))
     prices = [row["price"] for row in estimator.predict(lambda: input_fn(folder, 8, 1))]
-    print(json.dumps({"metrics": {k: float(v) for k, v in metrics.items()}, "rows": len(prices), "sum": float(sum(prices))}))
+    print(json.dumps({"metrics": {k: float(v) for k, v in metrics.items()}, "rows": len(prices), "sum": float(np.sum(prices))}))
 
 
 if __name__ == "__main__":

@@ -24,10 +24,11 @@ class BestSaver(tf.train.SessionRunHook):
         self.step = tf.train.get_global_step()
 
     def before_run(self, run_context):
-        return tf.train.SessionRunArgs([self.loss, self.step])
+        return tf.train.SessionRunArgs(self.loss)
 
     def after_run(self, run_context, run_values):
-        loss, step = run_values.results
+        loss = run_values.results
+        step = run_context.session.run(self.step)
         if self.best is None or loss < self.best:
             self.best = float(loss)
             self.saver.save(run_context.session, self.path, global_step=self.step, write_meta_graph=False)

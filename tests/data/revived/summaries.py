@@ -44,7 +44,7 @@ def scalars(pattern):
     for path in sorted(glob.glob(pattern)):
         for event in tf.train.summary_iterator(path):
             for value in event.summary.value:
-                if value.HasField("simple_value") and value.tag != "global_step/sec":
+                if value.HasField("simple_value") and value.tag != "global_step/sec" and "queue" not in value.tag:
                     found.append([event.step, value.tag, value.simple_value])
                 elif value.HasField("image") or value.HasField("histo"):
                     found.append([event.step, value.tag])

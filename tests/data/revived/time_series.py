@@ -24,11 +24,11 @@ class EarlyStopping(tf.train.SessionRunHook):
         self.stopped_at = None
 
     def before_run(self, run_context):
-        return tf.train.SessionRunArgs({"loss": "loss_for_stop:0", "step": tf.train.get_global_step()})
+        return tf.train.SessionRunArgs({"loss": "loss_for_stop:0"})
 
     def after_run(self, run_context, run_values):
         if run_values.results["loss"] < self.threshold:
-            self.stopped_at = int(run_values.results["step"])
+            self.stopped_at = int(run_context.session.run(tf.train.get_global_step()))
             run_context.request_stop()
 
 

@@ -28,7 +28,8 @@ def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = No
             if size is None:
                 outputs = tf.reshape(values, [tf.shape(values)[0], -1])
             else:
-                outputs = tf.reshape(values, [-1 if values.shape[0] is None else values.shape[0], size])
+                rows = values.shape.as_list()[0]  # a list: in a program of TensorFlow 1, `shape[0]` is a Dimension
+                outputs = tf.reshape(values, [-1 if rows is None else rows, size])
         return one.finished(outputs)
 
 
