@@ -14,7 +14,7 @@ from tests.contrib.playing import play
 from lightwell import tf1
 
 DATA = Path(__file__).parents[1] / "data/oracle-1.15.5"
-GROUPS = ("layer", "optimize_loss", "loss", "slim", "column")
+GROUPS = ("layer", "optimize_loss", "loss", "slim", "column", "image")
 RECORDED = {group: json.loads((DATA / f"contrib_{group}.json").read_text())["programs"] for group in GROUPS}
 # Programs in which results come from operations that nobody looks up by name.
 LOOSE_OPS = ("atch_norm", "dropped_out", "encoders", "embeddings", "regularizers", "flattened")

@@ -19,7 +19,7 @@ import tensorflow as tf
 from tests.contrib.playing import play
 
 TARGET = Path(__file__).parents[1] / "data" / f"oracle-{tf.__version__}"
-GROUPS = ("layer", "optimize_loss", "loss", "slim", "column")
+GROUPS = ("layer", "optimize_loss", "loss", "slim", "column", "image")
 
 
 def main() -> None:
