@@ -39,8 +39,8 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ("contrib.layers.instance_norm", "The package tf_slim carries it on, with the same variable names"),
         ("contrib.rnn.GridLSTMCell", "Write the cell over tf.nn.rnn_cell.RNNCell"),
         (
-            "contrib.cluster_resolver.GceClusterResolver",
-            "Of tf.contrib.cluster_resolver there is: ClusterResolver, SimpleClusterResolver",
+            "contrib.cluster_resolver.NoSuchResolver",
+            "Of tf.contrib.cluster_resolver there is: ClusterResolver, GCEClusterResolver",
         ),
         ("contrib.layers.python.layers.layers.flatten", "Or use tf.compat.v1.layers.flatten"),
         ("contrib.layers.real_valued_column", "Use tf.feature_column"),

@@ -27,11 +27,6 @@ class Page(ModuleType):
         self._path = path
         self.__all__ = self.__dir__()
 
-    @property
-    def is_private(self) -> bool:
-        """Whether it stands behind a namespace, where TensorFlow 1 kept the sources."""
-        return _PRIVATE in self.below
-
     def child(self, name: str) -> Page:
         """The page of a module below this one."""
         page = Page(f"{self._path}.{name}")
@@ -96,7 +91,7 @@ def import_below(namespace: str, path: Sequence[str], names: Sequence[str] = ())
     for name in names:
         if not isinstance(found, Page):
             _attribute_or_submodule(found, name)
-        elif found.is_private:
+        elif found.below:
             _module_below(found, name)
     return found
 
