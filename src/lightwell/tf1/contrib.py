@@ -25,7 +25,6 @@ class Page(ModuleType):
         super().__init__(f"{__name__.rpartition('.')[0]}.{path}", f"What is left of tf.{path}.")
         _, self._namespace, *self.below = path.split(".")
         self._path = path
-        self.__all__ = self.__dir__()
 
     def child(self, name: str) -> Page:
         """The page of a module below this one."""
@@ -34,6 +33,8 @@ class Page(ModuleType):
         return page
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # looked up when it is asked for: it loads the package that carries names on
+            return self.__dir__()
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
         cell = CONTRIB[self._namespace].get(name, "!")
@@ -66,6 +67,8 @@ class Page(ModuleType):
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     if name not in CONTRIB:
         refuse(contrib_hint(f"contrib.{name}"), __name__, name)
     page = Page(f"contrib.{name}")
@@ -111,7 +114,7 @@ def _modules_that_carry_on(namespace: str, below: Sequence[str]) -> list[Any]:
     package = cell[1:].partition(" ")[0]
     if not cell.startswith("?") or importlib.util.find_spec(package.partition(".")[0]) is None:
         return []
-    found = importlib.import_module(package)
+    found = _imported(package)
     modules = [found]
     # contrib/slim/python/slim/nets: the folder behind `python` has the name of the namespace, or is called `ops`.
     for part in below[2:]:
@@ -127,4 +130,18 @@ def _attribute_or_submodule(module: Any, name: str) -> Any:
     if hasattr(module, name) or not hasattr(module, "__path__"):
         return getattr(module, name, None)
     child = f"{module.__name__}.{name}"
-    return importlib.import_module(child) if importlib.util.find_spec(child) else None
+    return _imported(child) if importlib.util.find_spec(child) else None
+
+
+def _imported(name: str) -> Any:
+    """A module of a package that carries names on."""
+    if name.partition(".")[0] != "tf_slim":
+        return importlib.import_module(name)
+    from lightwell.contrib.slim.mended import imported
+
+    return imported(name, {place: _written(place) for place in ("slim", "losses", "metrics")})
+
+
+def _written(namespace: str) -> dict[str, str]:
+    """What is written anew of a namespace."""
+    return {name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.contrib.")}

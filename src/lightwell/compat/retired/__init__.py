@@ -32,7 +32,12 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {**NAMESPACES, **{name: _cells(name) 
 def living_names(namespace: str) -> dict[str, str]:
     """The names of a namespace of `tf.contrib` that live on, and the targets they live at."""
     cells = CONTRIB.get(namespace, {})
-    return {name: cell for name, cell in cells.items() if name and not cell.startswith("!") and is_listed(cell)}
+    return {name: cell for name, cell in cells.items() if name and _lives(cell)}
+
+
+def _lives(cell: str) -> bool:
+    # What is written anew is there; pages of Lightwell list what they have.
+    return cell.startswith("lightwell.contrib.") or (not cell.startswith("!") and is_listed(cell))
 
 
 def contrib_hint(path: str, installed: bool = False) -> str:

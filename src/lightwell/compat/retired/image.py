@@ -6,4 +6,12 @@ from collections.abc import Mapping
 
 from lightwell.compat.retired.sentences import ADDONS
 
-CELLS: Mapping[str, str] = {"": ADDONS}
+_TRANSFORMS = """
+    angles_to_projective_transforms compose_transforms flat_transforms_to_matrices matrices_to_flat_transforms rotate
+    transform translate translations_to_projective_transforms
+"""
+
+CELLS: Mapping[str, str] = {name: f"lightwell.contrib.image.transforms:{name}" for name in _TRANSFORMS.split()} | {
+    "dense_image_warp": "lightwell.contrib.image.warp:dense_image_warp",
+    "": ADDONS,
+}

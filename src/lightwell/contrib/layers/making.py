@@ -1,0 +1,98 @@
+"""What the layers of `tf.contrib.layers` share: a scope, variables by name, and what is done with a result.
+
+Owns `Making`, one call of one layer from its scope to its result. Takes what the user gave; gives the variables their
+names, collections and losses, and passes the result through normalization, activation, the book and collections.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.contrib.framework.variables import model_variable
+from lightwell.layers.record import passed_outputs
+from lightwell.layers.variables import pieces_of
+
+
+@dataclass(eq=False)
+class Making:
+    """One call of a layer, inside its variable scope.
+
+    Attributes:
+        kind: the function's name.
+        path: the full name of the variable scope.
+        inputs: what the function was called with.
+        trainable: whether its variables are trained.
+        variables_collections: more collections for its variables: a list, or a dict by variable.
+        outputs_collections: a collection for its result, or several.
+        made: its variables so far.
+    """
+
+    kind: str
+    path: str
+    inputs: Any
+    trainable: bool = True
+    variables_collections: Any = None
+    outputs_collections: Any = None
+    made: list[Any] = field(default_factory=list)
+
+    def variable(
+        self,
+        name: str,
+        shape: Sequence[int] | None,
+        dtype: Any,
+        initializer: Any,
+        regularizer: Any = None,
+        trainable: bool | None = None,
+    ) -> Any:
+        """Makes, or shares, the variable `name` below the scope."""
+        variable = model_variable(
+            name,
+            shape=shape,
+            dtype=dtype,
+            initializer=initializer,
+            regularizer=regularizer,
+            trainable=self.trainable if trainable is None else trainable,
+            collections=self.collections_of(name),
+        )
+        self.made += pieces_of(variable)
+        return variable
+
+    def collections_of(self, name: str) -> list[str]:
+        """The collections that the user wants a variable in."""
+        wanted = self.variables_collections
+        if isinstance(wanted, Mapping):
+            wanted = wanted.get(name)
+        return [wanted] if isinstance(wanted, str) else list(wanted or ())
+
+    def finished(self, outputs: Any, activation_fn: Callable[[Any], Any] | None = None) -> Any:
+        """The result, after its activation; noted in the book and in collections."""
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        outputs = passed_outputs(
+            name=self.path, kind=self.kind, inputs=self.inputs, outputs=outputs, variables=self.made
+        )
+        collections = self.outputs_collections
+        for collection in [collections] if isinstance(collections, str) else collections or ():
+            tf.compat.v1.add_to_collection(collection, outputs)
+        return outputs
+
+
+@contextlib.contextmanager
+def making(
+    kind: str, inputs: Any, scope: Any, default_scope: str, *, reuse: Any = None, **settings: Any
+) -> Iterator[Making]:
+    """Opens the variable scope of a layer; its variables are made and its result is finished inside the block."""
+    with tf.compat.v1.variable_scope(scope, default_scope, [inputs], reuse=reuse) as opened:
+        yield Making(kind, opened.name, inputs, **settings)
+
+
+@contextlib.contextmanager
+def naming(kind: str, inputs: Any, scope: str | None, default_scope: str, **settings: Any) -> Iterator[Making]:
+    """Opens the name scope of a layer that has no variables."""
+    with tf.compat.v1.name_scope(scope, default_scope, [inputs]) as opened:
+        yield Making(kind, opened.rstrip("/"), inputs, **settings)

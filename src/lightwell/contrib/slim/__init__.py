@@ -1,0 +1,1 @@
+"""`tf.contrib.slim`, by way of the package `tf_slim`."""
