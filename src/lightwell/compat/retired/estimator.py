@@ -16,18 +16,20 @@ _STOPPING = (
     "stop_if_no_increase_hook",
 )
 _LOGIT_FNS = ("call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder")
+_SEQUENCES = ("RNNClassifier", "RNNEstimator")
+_OURS = """
+    TowerOptimizer clip_gradients_by_norm export_all_saved_models export_saved_model_for_mode replicate_model_fn
+"""
 _WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
 
 CELLS: Mapping[str, str] = (
-    {name: f"{V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS}
+    {name: f"{V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS + _SEQUENCES}
+    | {name: f"lightwell.contrib.estimator:{name}" for name in _OURS.split()}
     | {name: f"{V1}:{name}" for name in _WITH_HEADS}
     | {
         "add_metrics": f"{V1}:add_metrics",
-        "clip_gradients_by_norm": "!In model_fn, call tf.clip_by_global_norm before apply_gradients.",
         "SavedModelEstimator": "lightwell.reopened.core:SavedModelEstimator",
         "build_raw_supervised_input_receiver_fn": f"{V1}.experimental:build_raw_supervised_input_receiver_fn",
-        "export_all_saved_models": "!Call estimator.experimental_export_all_saved_models.",
-        "export_saved_model_for_mode": "!Call estimator.export_saved_model(..., experimental_mode=mode).",
         "forward_features": "lightwell.canned.forward_features:forward_features",
     }
 )
