@@ -38,8 +38,8 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ("contrib.layers.instance_norm", "The package tf_slim carries it on, with the same variable names"),
         ("contrib.rnn.GridLSTMCell", "Write the cell over tf.nn.rnn_cell.RNNCell"),
         (
-            "contrib.cluster_resolver.GceClusterResolver",
-            "Of tf.contrib.cluster_resolver there is: ClusterResolver, SimpleClusterResolver",
+            "contrib.cluster_resolver.NoSuchResolver",
+            "Of tf.contrib.cluster_resolver there is: ClusterResolver, GCEClusterResolver",
         ),
         ("contrib.layers.python.layers.layers.instance_norm", "pip install 'lightwell[contrib]'"),
         ("contrib.losses.metric_learning", "Or use tf.compat.v1.losses"),

@@ -44,6 +44,7 @@ CASES = (
     _script("iterator_hook"),
     _script("saver_hook"),
     _script("summaries"),
+    _script("variables_in_hooks"),
     _script("text_cnn", "--job-dir={model_dir}"),
     _script("text_lstm", "--model_dir={model_dir}"),
     _script("deepfm", "--model_dir={model_dir}", "--optimizer=Adam"),

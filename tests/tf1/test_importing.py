@@ -46,8 +46,8 @@ def gone(call, text):
     else:
         raise AssertionError(text)
 
-load("tensorflow.contrib.crf")
-gone(lambda: tf1.contrib.crf.nothing, "tf.contrib.crf.nothing is gone")
+load("tensorflow.contrib.quantize")
+gone(lambda: tf1.contrib.quantize.experimental_create_graph, "tf.contrib.quantize.experimental_create_graph is gone")
 sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column"))
 gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
 gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")

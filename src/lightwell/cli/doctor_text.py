@@ -91,7 +91,7 @@ def summary(report: Report) -> Iterator[str]:
     only_numpy = report.stops == kinds["numpy"]
     if report.stops == 0 or only_numpy:
         options = "--old-numpy " if kinds["numpy"] else ""
-        yield f"Nothing else stops it. Next: lightwell run {options}{report.program}"
+        yield f"Nothing{' else' if options else ''} stops it. Next: lightwell run {options}{report.program}"
     else:
         yield f"{report.stops} things stop it; begin with the first table."
 

@@ -15,6 +15,7 @@ from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, Find, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
+from lightwell.hooks.variables_after_step import VariablesAfterStep, is_tensorflow_1
 
 _DENSE = 8  # keeping the values of a step costs a fraction of stopping at it
 
@@ -47,6 +48,7 @@ class HookChain:
         self._stride = 1
         self._quiet = (0, 0)  # before the steps from here up to there, no scheduled hook need be asked
         self._no_options = tf.compat.v1.RunOptions()
+        self._read_variables = VariablesAfterStep() if is_tensorflow_1() else None
 
     @property
     def unscheduled(self) -> tuple[Any, ...]:
@@ -161,6 +163,8 @@ class HookChain:
             args = self._call(hook, "before_run", context)
             if args is not None:
                 _merge(request, hook, args)
+                if self._read_variables is not None and not isinstance(hook, ScheduledHook):
+                    request.asked[id(hook)] = self._read_variables.of(request.asked.get(id(hook)))
         return request
 
     def after_run(

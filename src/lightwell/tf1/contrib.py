@@ -26,11 +26,6 @@ class Page(ModuleType):
         _, self._namespace, *self.below = path.split(".")
         self._path = path
 
-    @property
-    def is_private(self) -> bool:
-        """Whether it stands behind a namespace, where TensorFlow 1 kept the sources."""
-        return _PRIVATE in self.below
-
     def child(self, name: str) -> Page:
         """The page of a module below this one."""
         page = Page(f"{self._path}.{name}")
@@ -99,7 +94,7 @@ def import_below(namespace: str, path: Sequence[str], names: Sequence[str] = ())
     for name in names:
         if not isinstance(found, Page):
             _attribute_or_submodule(found, name)
-        elif found.is_private:
+        elif found.below:
             _module_below(found, name)
     return found
 

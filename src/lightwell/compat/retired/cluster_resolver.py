@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CELLS: Mapping[str, str] = {
-    name: f"tensorflow:distribute.cluster_resolver.{name}"
-    for name in ("ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver")
+_TENSORFLOW = "tensorflow:distribute.cluster_resolver"
+_KEPT = """
+    ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver SlurmClusterResolver
+    TFConfigClusterResolver TPUClusterResolver
+"""
+CELLS: Mapping[str, str] = {name: f"{_TENSORFLOW}.{name}" for name in _KEPT.split()} | {
+    "GceClusterResolver": f"{_TENSORFLOW}.GCEClusterResolver",
+    "UnionClusterResolver": f"{_TENSORFLOW}.UnionResolver",
 }

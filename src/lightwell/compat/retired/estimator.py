@@ -29,20 +29,21 @@ _OTHER_RNN = (
     "!Use tf.estimator.experimental.{}, with units for num_units; its cells are those of Keras, and its variables have "
     "other names."
 )
+_OURS = """
+    TowerOptimizer clip_gradients_by_norm export_all_saved_models export_saved_model_for_mode replicate_model_fn
+"""
 _WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator")
 
 CELLS: Mapping[str, str] = (
     {name: f"{V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS}
+    | {name: f"lightwell.contrib.estimator:{name}" for name in _OURS.split()}
     | {name: f"{V1}:{name}" for name in _WITH_HEADS}
     | {name: f"lightwell.contrib.heads:{name}" for name in _HEADS}
     | {name: _OTHER_RNN.format(name) for name in ("RNNClassifier", "RNNEstimator")}
     | {
         "add_metrics": f"{V1}:add_metrics",
-        "clip_gradients_by_norm": "!In model_fn, call tf.clip_by_global_norm before apply_gradients.",
         "SavedModelEstimator": "lightwell.reopened.core:SavedModelEstimator",
         "build_raw_supervised_input_receiver_fn": f"{V1}.experimental:build_raw_supervised_input_receiver_fn",
-        "export_all_saved_models": "!Call estimator.experimental_export_all_saved_models.",
-        "export_saved_model_for_mode": "!Call estimator.export_saved_model(..., experimental_mode=mode).",
         "forward_features": "lightwell.canned.forward_features:forward_features",
     }
 )

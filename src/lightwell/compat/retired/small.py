@@ -46,7 +46,9 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "nn": {"": "!Use tf.nn."},
     "optimizer_v2": {"": "!Use tf.keras.optimizers."},
     "predictor": {
-        "": "!Use estimator.predictor(), or lightwell.from_saved_model(folder).predictor() for an exported model."
+        "": "!Use estimator.predictor(), or lightwell.from_saved_model(folder).predictor() for an exported model.",
+        "from_estimator": "lightwell.contrib.predictor:from_estimator",
+        "from_saved_model": "lightwell.contrib.predictor:from_saved_model",
     },
     "proto": {"": "!Use tf.io.decode_proto and tf.io.encode_proto."},
     "quantization": {"": "!Use tf.quantization."},
@@ -55,7 +57,12 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "saved_model": {"": "!Use tf.compat.v1.saved_model."},
     "signal": {"": "!Use tf.signal."},
     "sparsemax": {"": ADDONS},
-    "stateless": {"": "!Use tf.random.stateless_normal, tf.random.stateless_uniform and their like."},
+    "stateless": {
+        "stateless_multinomial": "tensorflow:compat.v1.random.stateless_multinomial",
+        "stateless_random_normal": "tensorflow:random.stateless_normal",
+        "stateless_random_uniform": "tensorflow:random.stateless_uniform",
+        "stateless_truncated_normal": "tensorflow:random.stateless_truncated_normal",
+    },
     "tensor_forest": {"": _FORESTS},
     "tensorrt": {"": "!Use tf.experimental.tensorrt."},
     "tfprof": {"": "!Use tf.compat.v1.profiler."},

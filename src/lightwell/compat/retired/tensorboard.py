@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CELLS: Mapping[str, str] = {"": "!Use the package tensorboard: from tensorboard.plugins import projector."}
+CELLS: Mapping[str, str] = {
+    "": "?tensorboard The package tensorboard has it, as tensorboard.plugins.projector: pip install tensorboard."
+}

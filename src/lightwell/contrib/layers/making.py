@@ -79,6 +79,8 @@ class Making:
         collections = self.outputs_collections
         for collection in [collections] if isinstance(collections, str) else collections or ():
             tf.compat.v1.add_to_collection(collection, outputs)
+        if collections:  # `slim.utils.convert_collection_to_dict` finds end points by it
+            outputs.aliases = [*getattr(outputs, "aliases", ()), self.path]
         return outputs
 
 

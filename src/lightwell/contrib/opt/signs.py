@@ -1,4 +1,4 @@
-"""Optimizers that a search found: steps by signs of gradients and means (Bello et al., 2017, arXiv:1709.07417)."""
+"""Optimizers that a search found: steps by signs of gradients and their means (Bello et al., 2017)."""
 
 from __future__ import annotations
 

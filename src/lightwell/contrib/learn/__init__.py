@@ -1,0 +1,1 @@
+"""`tf.contrib.learn`: experiments, text, small data sets; its own Estimators became `tf.estimator`."""

@@ -1,0 +1,7 @@
+"""`tf.contrib.learn.datasets`: small data sets from local files."""
+
+from __future__ import annotations
+
+from lightwell.contrib.learn.datasets.base import load_boston, load_iris
+
+__all__ = ["load_boston", "load_iris"]

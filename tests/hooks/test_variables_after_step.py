@@ -1,0 +1,44 @@
+"""A variable that a hook fetches beside the step: the value that the step left, in a program of TensorFlow 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from tests import tiny
+
+v1 = tf.compat.v1
+
+
+class Fetches(v1.train.SessionRunHook):  # type: ignore[misc]
+    """Fetches the counter, a weight and a tensor beside each step, and reads both variables once it is over."""
+
+    def __init__(self) -> None:
+        self.beside: list[Any] = []
+        self.after: list[Any] = []
+
+    def before_run(self, run_context: Any) -> Any:
+        self.variables = [v1.train.get_global_step(), v1.trainable_variables()[0]]
+        return v1.train.SessionRunArgs({"variables": self.variables, "loss": (run_context.original_args.fetches,)})
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self.beside.append([float(value) for value in run_values.results["variables"]])
+        self.after.append([float(value) for value in run_context.session.run(self.variables)])
+
+
+@pytest.fixture
+def _tensorflow_1() -> Iterator[None]:
+    v1.disable_v2_tensorshape()
+    yield
+    v1.enable_v2_tensorshape()
+
+
+@pytest.mark.usefixtures("_tensorflow_1")
+def test_it_is_what_the_step_left(tmp_path: Path) -> None:
+    hook = Fetches()
+    tiny.estimator(tmp_path).train(tiny.data, steps=10, hooks=[hook])
+    assert hook.beside == hook.after
+    assert [step for step, _ in hook.beside] == list(range(1, 11))
