@@ -100,6 +100,13 @@ def moved(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:
     return {name for name in before if before[name] != after[name]}
 
 
+def moved_in_training(est: lw.Estimator, **arguments: Any) -> set[str]:
+    """What five steps from the beginning move."""
+    after = values(est.train(data, steps=5, **arguments))
+    est.revert()
+    return moved(values(est), after)
+
+
 FROZEN = ["*/frozen", "*/norm", "*/table"]
 
 
@@ -127,7 +134,7 @@ def test_not_a_bit_of_weights_and_slots_moves_in_200_steps(states: Any, name: st
 
 
 def test_the_others_move_as_in_a_model_that_does_not_train_them(tmp_path: Path) -> None:
-    towers = ["adam", "keras_ftrl"]  # no norm over all gradients
+    towers = ["adam"]  # no norm over all gradients
     frozen = estimator(tmp_path / "a", towers=towers).train(
         data, steps=9, freeze=["*/frozen", "*/table", "weights/*/norm"]
     )
@@ -139,14 +146,14 @@ def test_the_others_move_as_in_a_model_that_does_not_train_them(tmp_path: Path) 
 
 
 def test_single_steps_come_to_the_same_bits_and_train_only_is_the_reverse(tmp_path: Path) -> None:
-    towers = ["clipped", "keras_adamw"]
+    towers = ["keras_adamw"]
     fused = estimator(tmp_path / "a", towers=towers).train(data, steps=9, freeze=FROZEN)
     single = estimator(tmp_path / "b", towers=towers, fuse_steps=False).train(data, steps=9, train_only=["*/free"])
     assert moved(values(fused), values(single)) == set()
 
 
 def test_a_resumed_training_is_that_of_any_model_with_these_weights(tmp_path: Path) -> None:
-    towers = ["momentum", "keras_adamw"]
+    towers = ["keras_adamw"]
     frozen = estimator(tmp_path / "a", towers=towers)
     before = values(frozen.train(data, steps=3))
     changed = moved(before, values(frozen.train(data, steps=4, freeze=FROZEN)))
@@ -158,7 +165,7 @@ def test_a_resumed_training_is_that_of_any_model_with_these_weights(tmp_path: Pa
     with other.edit() as w:
         w.copy(["*", "slots/*"], from_checkpoint=frozen.model_dir)
     resumed = values(frozen.train(data, steps=3))
-    assert {"momentum/frozen/kernel", "keras_adamw/frozen/kernel/adam_w/momentum"} <= moved(stood, resumed)
+    assert {"keras_adamw/frozen/kernel", "keras_adamw/table/adam_w/momentum"} <= moved(stood, resumed)
     assert moved(resumed, values(other.train(data, steps=3))) == set()
 
 
@@ -185,17 +192,16 @@ def test_a_layer_of_keras_and_its_statistics(tmp_path: Path) -> None:
         return lw.EstimatorSpec(mode, {"out": out}, loss, lw.minimize(keras.optimizers.Adam(0.1), loss))
 
     est = lw.Estimator(keras_model, str(tmp_path), lw.RunConfig(tf_random_seed=3))
-    before = values(est.train(data, steps=2))
-    names = moved(before, values(est.train(data, steps=5, train_only="layers/last")))
+    names = moved_in_training(est, train_only="layers/last")
     assert {name for name in names if not name.startswith("last/")} == {"global_step"}
+    assert "last/kernel/adam/velocity" in names
 
 
 def test_a_canned_model(tmp_path: Path) -> None:
     est = lw.estimator.DNNRegressor(
         [4, 4], [tf.feature_column.numeric_column("x", [3])], model_dir=str(tmp_path), optimizer="Ftrl"
     )
-    before = values(est.train(data, steps=2))
-    changed = moved(before, values(est.train(data, steps=5, freeze=["dnn/hiddenlayer_0", "weights/dnn/logits/bias"])))
+    changed = moved_in_training(est, freeze=["dnn/hiddenlayer_0", "weights/dnn/logits/bias"])
     assert not [name for name in changed if "hiddenlayer_0" in name or "logits/bias" in name]
     assert [name for name in changed if "hiddenlayer_1/kernel" in name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,14 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
     return {name for name in before if before[name].tobytes() != after[name].tobytes()}
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: Any) -> str:
+    return estimator(tmp_path_factory.mktemp("trained")).train(data, steps=3).model_dir
+
+
 @pytest.fixture
-def est(tmp_path: Path) -> lw.Estimator:
-    return estimator(tmp_path).train(data, steps=3)
+def est(tmp_path: Path, trained: str) -> lw.Estimator:
+    return estimator(Path(shutil.copytree(trained, tmp_path, dirs_exist_ok=True)))
 
 
 def test_all_ways_to_change_make_one_checkpoint_and_change_nothing_else(est: lw.Estimator, tmp_path: Path) -> None:
@@ -114,17 +120,16 @@ def test_every_verb_goes_on_from_an_edit_also_in_a_warm_session(est: lw.Estimato
     assert est.weights.at(os.path.join(est.model_dir, "model.ckpt-3"))["out/kernel"].any(), "resuming spares the parent"
 
 
-def test_an_edit_at_rest_and_between_steps_come_to_the_same_bits(tmp_path: Path) -> None:
-    at_rest = estimator(tmp_path / "a").train(data, steps=3)
-    with at_rest.edit() as w:
+def test_an_edit_at_rest_and_between_steps_come_to_the_same_bits(est: lw.Estimator, tmp_path: Path) -> None:
+    with est.edit() as w:
         w["dense/kernel"] *= 2
-    at_rest.train(data, steps=4)
+    est.train(data, steps=4)
 
     def double(step: Any) -> None:
         step.edit("weights/dense/kernel", lambda kernel: kernel * 2)
 
-    live = estimator(tmp_path / "b").train(data, steps=7, hooks=[lw.Watch("loss", at=[3], do=double)])
-    assert changed(values(at_rest), values(live)) == set()
+    live = estimator(tmp_path / "live").train(data, steps=7, hooks=[lw.Watch("loss", at=[3], do=double)])
+    assert changed(values(est), values(live)) == set()
 
 
 def test_slots_are_reset_to_what_they_start_from(est: lw.Estimator) -> None:
