@@ -251,7 +251,7 @@ def test_other_arrays_are_another_input(est: lw.Estimator, copy: Path) -> None:
     def input_fn() -> Any:
         return tf.data.Dataset.from_tensor_slices(({"x": changed, "id": models.IDS}, models.Y)).batch(models.BATCH)
 
-    with pytest.raises(UsageError, match="another capture: of another input"):
+    with pytest.raises(UsageError, match="another capture: of other data"):
         again(est, copy, input_fn=input_fn)
 
 

@@ -54,6 +54,20 @@ def test_values_out(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "a layer over all the data: (128, 10)" in shown
 
 
+def test_probe_a_capture(
+    example: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = example("probe_a_capture")
+    monkeypatch.setattr(program, "STEPS", 120)
+    program.main(str(tmp_path))
+    shown = capsys.readouterr().out
+    assert "1,500 rows, of model.ckpt-120" in shown
+    probes = [float(line.split()[-1]) for line in shown.splitlines() if line.startswith("a linear probe")]
+    assert len(probes) == 3
+    assert min(probes) > 0.8
+    assert "they are the digits" in shown
+
+
 def test_keras_layers(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example("keras_layers").main(str(tmp_path), steps=300)
     shown = capsys.readouterr().out

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,25 @@ class ToRows(Output):
             step.stop()
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How much of a capture to keep, and in what form.
+
+    Attributes:
+        shard_bytes: how big a shard is to be.
+        budget: how big all may be.
+        beyond: what to do if it does not fit: `"sample"` or `"statistics"`.
+        steps: after how many batches of the input to end.
+        text: whether strings may be kept as text.
+    """
+
+    shard_bytes: int
+    budget: int | None
+    beyond: str
+    steps: int | None
+    text: bool
+
+
 class Recorder:
     """Takes the batches of one gap of a capture, and writes them.
 
@@ -78,10 +97,8 @@ class Recorder:
         folder: where to.
         manifest: of what is there.
         gap: what is missing.
-        shard_bytes: how big a shard is to be.
-        budget: how big all may be, and what to do if it does not fit: `"sample"` or `"statistics"`.
-        text: whether strings may be kept as text.
-        steps: after how many batches of the input to end.
+        limits: how much, and in what form.
+        settle: completes a manifest before it is written; called in the thread that writes.
 
     Attributes:
         manifest: of what is there by now.
@@ -89,20 +106,11 @@ class Recorder:
     """
 
     def __init__(
-        self,
-        folder: Folder,
-        manifest: Manifest,
-        gap: Gap,
-        shard_bytes: int,
-        budget: tuple[int | None, str],
-        text: bool,
-        steps: int | None,
+        self, folder: Folder, manifest: Manifest, gap: Gap, limits: Limits, settle: Callable[[Manifest], Manifest]
     ) -> None:
         self.manifest = manifest
         self.batches: int | None = None
-        self._folder, self._gap, self._shard_bytes, self._text = folder, gap, shard_bytes, text
-        self._budget, self._beyond = budget
-        self._steps = steps
+        self._folder, self._gap, self._limits, self._settle = folder, gap, limits, settle
         self._writer: Writer | None = None
         self._progress = CaptureProgress()
         self._total: int | None = None
@@ -132,7 +140,7 @@ class Recorder:
         return not self._is_over(batch.number + 1)
 
     def _is_over(self, number: int) -> bool:
-        end = self._gap.end if self._gap.end is not None else self._steps
+        end = self._gap.end if self._gap.end is not None else self._limits.steps
         return end is not None and number >= end
 
     def _compare(self, batch: Batch) -> None:
@@ -144,13 +152,14 @@ class Recorder:
             raise other_rows(self._folder.path, found)
 
     def _start(self, first: Batch) -> Writer:
+        budget = self._limits.budget
         rows = None if self.batches is None else self.batches * max(first.examples, 1)
         size = Size(first.bytes / max(first.examples, 1), rows)
         if not self.manifest.shards:
-            every, words = every_for(size, self._budget, self._beyond)
+            every, words = every_for(size, budget, self._limits.beyond)
             if words:
                 logger.warning("capture: %s", words)
-            most = None if rows is not None or self._budget is None else int(self._budget / size.row_bytes)
+            most = None if rows is not None or budget is None else int(budget / size.row_bytes)
             self.manifest = replace(self.manifest, every=every, most_examples=most)
         check_room(
             replace(size, rows=None if rows is None else rows - first.first_row),
@@ -163,8 +172,8 @@ class Recorder:
         told += f"; goes on at example {first.first_row:,}" if first.first_row else ""
         logger.info("%s", told)
         self._total = rows
-        self._folder.write_manifest(self.manifest)
-        self._writer = Writer(self._folder, self.manifest, self._gap, self._shard_bytes, self._text)
+        limits = self._limits
+        self._writer = Writer(self._folder, self.manifest, self._gap, limits.shard_bytes, limits.text, self._settle)
         self._writer.start()
         self._progress.start(rows, first.first_row, told)
         return self._writer
@@ -174,7 +183,7 @@ class Recorder:
         most = self.manifest.most_examples
         if most is None or batch.first_row + batch.examples <= most or not batch.first_row:
             return False
-        words = f"the budget of {in_words(self._budget or 0)} was used up, and nobody could tell how long the input is"
+        words = f"the budget of {in_words(self._limits.budget or 0)} was used up, and the input is of unknown length"
         logger.warning("capture: %s; the first %d examples are kept.", words, batch.first_row)
         self.manifest = replace(self.manifest, ended_early=words)
         return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,15 +36,24 @@ class Writer:
         gap: which batches are to come.
         shard_bytes: how big a shard is to be.
         text: whether strings may be kept as text.
+        settle: completes a manifest before it is first written; may take a while.
 
     Attributes:
         manifest: of the shards that are there by now.
     """
 
-    def __init__(self, folder: Folder, manifest: Manifest, gap: Gap, shard_bytes: int, text: bool) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        manifest: Manifest,
+        gap: Gap,
+        shard_bytes: int,
+        text: bool,
+        settle: Callable[[Manifest], Manifest],
+    ) -> None:
         self.manifest = manifest
         self._folder, self._gap, self._shard_bytes = folder, gap, shard_bytes
-        self._text = text
+        self._text, self._settle = text, settle
         self._shard = _Filling(manifest, text)
         self._queue: deque[Batch | None] = deque()
         self._waiting = 0
@@ -102,6 +111,8 @@ class Writer:
 
     def _work(self) -> None:
         try:
+            self.manifest = self._settle(self.manifest)
+            self._folder.write_manifest(self.manifest)
             while (batch := self._next()) is not _STOP:
                 self._shard.take(batch)
                 if self._shard.bytes >= self._shard_bytes:

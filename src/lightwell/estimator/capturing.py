@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from lightwell.captures.manifest import Manifest
 from lightwell.captures.plan import TooMuch
 from lightwell.captures.store import Capture, open_capture
 from lightwell.captures.summary import keep_statistics
-from lightwell.captures.to_capture import Recorder, ToRows
+from lightwell.captures.to_capture import Limits, Recorder, ToRows
 from lightwell.captures.writer import other_rows
 from lightwell.checkpoints.index import step_of
 from lightwell.engine.build import draft, finish
@@ -103,6 +103,7 @@ class _Built:
         batches: a tensor with the number of batches that are left, or None.
         is_late: whether the input starts at the batch that was asked for; else at its beginning.
         of_input: a digest of the input, as it is from its beginning.
+        of_arrays: a digest of its arrays, which may still be in the making.
         of_program: a digest of what is computed from it.
     """
 
@@ -112,6 +113,7 @@ class _Built:
     batches: Any
     is_late: bool
     of_input: str
+    of_arrays: Future[str]
     of_program: str
 
 
@@ -143,11 +145,11 @@ class _Capturing:
             built = unused if unused is not None and not gap.first else self._built(max(gap.first - 1, 0))
             unused = None
             try:
-                manifest = self._fill(built, manifest, gap)
+                manifest = self._fill(built, manifest, gap, lambda made: _settled(made, first))
             except TooMuch as too_much:
-                self._keep_statistics(str(too_much), manifest)
+                self._keep_statistics(str(too_much), _settled(manifest, first))
                 return
-        self._folder.write_manifest(replace(manifest, is_complete=True))
+        self._folder.write_manifest(replace(_settled(manifest, first), is_complete=True))
 
     def _what_is_missing(self, built: _Built) -> tuple[Manifest, list[Gap]]:
         known = self._folder.read_manifest()
@@ -156,6 +158,7 @@ class _Capturing:
                 "checkpoint": digest_of_checkpoint(self._checkpoint),
                 "program": built.of_program,
                 "input": built.of_input,
+                "arrays": "",
                 "settings": f"shard_bytes={self._asked.shard_bytes} steps={self._asked.steps} "
                 f"budget={self._asked.budget} beyond={self._asked.beyond} text={self._asked.text}",
             },
@@ -165,7 +168,7 @@ class _Capturing:
         )
         if known is None:
             return fresh, [Gap(0, None, 0, None)]
-        _check_same(known, fresh, self._folder.path)
+        _check_same(known, _settled(fresh, built), self._folder.path)
         if known.statistics and known.is_complete:
             return known, []
         return self._folder.sound_part(known)
@@ -185,11 +188,10 @@ class _Capturing:
         if found != [""]:
             raise other_rows(self._folder.path, found[0] if found else "it gives none")
 
-    def _fill(self, built: _Built, manifest: Manifest, gap: Gap) -> Manifest:
+    def _fill(self, built: _Built, manifest: Manifest, gap: Gap, settle: Callable[[Manifest], Manifest]) -> Manifest:
         asked = self._asked
-        with Recorder(
-            self._folder, manifest, gap, asked.shard_bytes, (asked.budget, asked.beyond), asked.text, asked.steps
-        ) as recorder:
+        limits = Limits(asked.shard_bytes, asked.budget, asked.beyond, asked.steps, asked.text)
+        with Recorder(self._folder, manifest, gap, limits, settle) as recorder:
             before = max(gap.first - 1, 0)
 
             def know(left: int | None) -> None:
@@ -263,9 +265,10 @@ class _Capturing:
         of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
         arrays = [] if skip else [slot.array for slot in drafted.inputs.arrays]
         names = frozenset(op.name for op in drafted.graph.get_operations())
-        with ThreadPoolExecutor(1) as beside:  # what it does needs no lock of Python's, and the model takes its time
-            of_arrays = beside.submit(digest_of_arrays, arrays)
-            program = finish(drafted)
+        beside = ThreadPoolExecutor(1)  # needs no lock of Python's, and is waited for when it has to be known
+        of_arrays = beside.submit(digest_of_arrays, arrays)
+        beside.shutdown(wait=False)
+        program = finish(drafted)
         spec = program.spec
         others = [
             *self._asked.hooks,
@@ -279,9 +282,17 @@ class _Capturing:
             rows,
             seen.get("batches"),
             "batches" in seen,
-            of_input + of_arrays.result(),
+            of_input,
+            of_arrays,
             of_program,
         )
+
+
+def _settled(manifest: Manifest, built: _Built) -> Manifest:
+    """The manifest with the digest of the input's arrays, which is waited for."""
+    if manifest.identity["arrays"]:
+        return manifest
+    return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays.result()})
 
 
 def _numbered(take: Callable[[Batch], bool], gap: Gap, late: bool) -> Callable[[Batch], bool]:
@@ -343,6 +354,7 @@ def _check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
         f"{fresh.checkpoint or 'initial weights, drawn anew each time'}",
         "program": "of other values, or the model computes them otherwise",
         "input": "of another input",
+        "arrays": "of other data",
         "settings": f"with other settings: {known.identity.get('settings')}, and now {fresh.identity['settings']}",
     }
     ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
