@@ -12,12 +12,12 @@ from typing import Any
 
 from benchmarks import charts, growth, machine
 from benchmarks.environments import ROOT
-from benchmarks.peers import OURS, PEERS
+from benchmarks.peers import PEERS
 from benchmarks.progress import reporting
 from benchmarks.report import render
-from benchmarks.results import BUILT_SINCE, NOT_BUILT, Results, RowResult, load, save
+from benchmarks.results import Results, RowResult, load, save
 from benchmarks.rounds import Crew, Settings, crew, measure_row
-from benchmarks.rows import Row, chosen
+from benchmarks.rows import ROWS, chosen
 
 HERE = ROOT / "benchmarks"
 Parts = Callable[[Crew], Iterator[Results]]
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.what != "report":
         with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as scratch:
             _measure(asked, out / "results.json", scratch)
-    results = load(out / "results.json")
+    results = load(out / "results.json").with_all({row.key: row.contenders for row in ROWS})
     charts.draw(results, out / "images")
     (out / "RESULTS.md").write_text(render(results, out / "profiles"), encoding="utf-8")
     print(f"Written: {_shown(out / 'RESULTS.md')}")
@@ -62,18 +62,9 @@ def _rows(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:
 
     def parts(workers: Crew) -> Iterator[Results]:
         for row in rows:
-            yield Results(rows={row.key: _row_result(row, workers, name)})
+            yield Results(rows={row.key: RowResult(name, measure_row(row, workers))})
 
     return parts, sum(row.rounds_of(asked.rounds) * len(row.contenders) for row in rows)
-
-
-def _row_result(row: Row, workers: Crew, name: str) -> RowResult:
-    if not row.waits_for:
-        return RowResult(name, measure_row(row, workers))
-    if OURS not in workers.about:
-        workers.worker(PEERS[OURS])
-    is_built = row.waits_for in workers.about[OURS]["has"]
-    return RowResult(name, state=BUILT_SINCE if is_built else NOT_BUILT)
 
 
 def _growth(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:

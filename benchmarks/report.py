@@ -74,9 +74,6 @@ def _summary(measured: list[tuple[Row, RowResult]]) -> Iterator[str]:
     lines = ["| work | Lightwell | goal | came to | |", "|---|---|---|---|---|"]
     verdicts = []
     for row, result in measured:
-        if not result.figures:
-            lines.append(f"| {row.title} | | | {result.state} | |")
-            continue
         for number, goal in enumerate(row.goals):
             verdict = judge(goal, row.ours, result.figures, row.kind)
             verdicts.append(verdict.is_met)
@@ -96,9 +93,6 @@ def _row_section(row: Row, result: RowResult, results: Results, newest: str, pro
     yield f'### {row.title}\n\n<a id="{row.key}"></a>`{row.key}`' + (f". {row.note}" if row.note else "")
     if result.run != newest:
         yield f"From an earlier run, of {results.runs[result.run]['date']}."
-    if not result.figures:
-        yield f"{result.state[:1].upper()}{result.state[1:]}."
-        return
     heads = "| | median | spread | Lightwell is … as fast | goal | |"
     lines = [heads, "|---|---|---|---|---|---|"]
     lines += [_line(row, contender, result.figures) for contender in row.contenders]

@@ -7,15 +7,12 @@ one and every figure can be traced to a date, a machine and versions. Ratios are
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.goals import Figures
-
-NOT_BUILT = "not built yet"
-BUILT_SINCE = "built since this row was planned, and not measured yet"
 
 
 @dataclass(frozen=True)
@@ -25,12 +22,10 @@ class RowResult:
     Attributes:
         run: the run it was measured in.
         figures: by contender.
-        state: for a row that is not measured, why.
     """
 
     run: str
-    figures: Mapping[str, Figures] = field(default_factory=dict)
-    state: str = ""
+    figures: Mapping[str, Figures]
 
 
 @dataclass(frozen=True)
@@ -71,6 +66,13 @@ class Results:
         runs = {name: info for name, info in {**self.runs, **newer.runs}.items() if name in used}
         return Results(runs, rows, growth, growth_runs)
 
+    def with_all(self, contenders: Mapping[str, Sequence[str]]) -> Results:
+        """Without rows that were measured before one of their contenders was there."""
+        rows = {
+            key: row for key, row in self.rows.items() if key in contenders and set(contenders[key]) <= set(row.figures)
+        }
+        return replace(self, rows=rows)
+
 
 def load(path: Path) -> Results:
     """Reads results; none, if the file is not there."""
@@ -78,7 +80,7 @@ def load(path: Path) -> Results:
         return Results()
     raw = json.loads(path.read_text(encoding="utf-8"))
     rows = {
-        key: RowResult(row["run"], {name: _figures(one) for name, one in row["figures"].items()}, row["state"])
+        key: RowResult(row["run"], {name: _figures(one) for name, one in row["figures"].items()})
         for key, row in raw["rows"].items()
     }
     return Results(raw["runs"], rows, tuple(GrowthPoint(**point) for point in raw["growth"]), raw["growth_runs"])

@@ -26,7 +26,6 @@ class Row:
         rounds: this many instead of those asked for.
         more_rounds: so many times the rounds asked for, where a small difference has to be told.
         is_isolated: every measurement in a process of its own.
-        waits_for: the name of Lightwell that this row waits for; nothing is measured.
     """
 
     key: str
@@ -40,7 +39,6 @@ class Row:
     rounds: int | None = None
     more_rounds: int = 1
     is_isolated: bool = False
-    waits_for: str = ""
 
     @property
     def ours(self) -> str:
@@ -295,7 +293,7 @@ def chosen(keys: Sequence[str]) -> tuple[Row, ...]:
 
 def _beside_before(row: Row) -> Row:
     """The row with an earlier Lightwell beside ours, where there is one to compare with."""
-    if "LIGHTWELL_BEFORE" not in os.environ or row.waits_for:
+    if "LIGHTWELL_BEFORE" not in os.environ:
         return row
     ours = [contender for contender in row.contenders if contender.partition("/")[0] == OURS]
     earlier = [contender.replace(OURS, BEFORE, 1) for contender in ours]

@@ -24,7 +24,6 @@ from benchmarks.workers.ours_captures import register_captures
 from benchmarks.workers.ours_growth import register_growth
 from benchmarks.workers.protocol import Measure, Plan, Worker, drift, measured_steps, seconds_per_call
 
-NAMES = ("Estimator.capture",)  # of rows that wait for them
 HIDDEN_4 = (128, 64, 32)  # with the logits, four layers
 _IMPORT = """
 import sys, time
@@ -49,8 +48,8 @@ VOUCHED = dataclasses.replace(API, settings={"pure_model_fn": True})
 
 
 def about() -> dict[str, Any]:
-    """Which features exist that a row waits for."""
-    return {"has": [name for name in NAMES if _exists(name)], "lightwell": lw.__version__}
+    """Which Lightwell it is."""
+    return {"lightwell": lw.__version__}
 
 
 worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), about)
@@ -162,16 +161,6 @@ def import_time(plan: Plan) -> Measure:
 
     measure()  # what is compiled once is not part of it
     return measure
-
-
-def _exists(name: str) -> bool:
-    found: Any = lw
-    for part in name.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            return False
-    return True
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from benchmarks.figures import telling
 from benchmarks.goals import AtLeast, Figures, Flat, ShareAtMost, TakesAtMost, Works, judge, ratio
 from benchmarks.peers import PEERS, Environment, split, title_of
 from benchmarks.report import render
-from benchmarks.results import NOT_BUILT, GrowthPoint, Results, RowResult, load, save
+from benchmarks.results import GrowthPoint, Results, RowResult, load, save
 from benchmarks.rows import ROWS, chosen
 
 RUN = {
@@ -50,7 +50,6 @@ def results() -> Results:
     rows = {
         "mlp": RowResult("bench 1", MLP),
         "memory": RowResult("bench 1", {"ours": Figures((0.02,), details={"resident_mb": [500, 510], "calls": 200})}),
-        "capture": RowResult("bench 1", state=NOT_BUILT),
     }
     growth = (
         GrowthPoint("layers", "ours", 2, 0.001, 0.5, 10.0),
@@ -167,7 +166,6 @@ def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
     assert "The operations of a step are the limit" in mlp
     assert "make bench-profile ROW=mlp" in mlp
     assert "+2.00% (500 to 510 MB in 200 calls)" in section(page, "memory")
-    assert "Not built yet." in section(page, "capture")
     assert "Of 5 goals: 2 met, 2 missed, 1 not known." in page
 
 
