@@ -68,3 +68,42 @@ CASES: dict[str, Case] = {
         feature_columns=[tf.feature_column.numeric_column("right"), tf.feature_column.numeric_column("left")]
     ),
 }
+
+WAYS: dict[str, dict[str, Any]] = {
+    "random": {},
+    "random with a seed": {"seed": 9},
+    "random of small batches": {"num_clusters": 10},
+    "far apart": {"initial_clusters": "kmeans_plus_plus"},
+    "far apart with a seed": {"initial_clusters": "kmeans_plus_plus", "seed": 9},
+    "cosine": {"distance_metric": "cosine"},
+}
+
+
+def in_batches() -> Any:
+    """Batches of eight, without end."""
+    return tf.data.Dataset.from_tensor_slices(POINTS).repeat().batch(8)
+
+
+def first_centers(api: Any, way: str, model_dir: str) -> Any:
+    """The centers before the first step."""
+    seen = []
+
+    class Look(v1.train.SessionRunHook):  # type: ignore[misc]
+        def begin(self) -> None:
+            self.centers = v1.get_default_graph().get_tensor_by_name("clusters/Read/ReadVariableOp:0")
+
+        def before_run(self, run_context: Any) -> None:
+            seen.append(run_context.session.run(self.centers))
+
+    config = api.RunConfig(model_dir=model_dir, tf_random_seed=3)
+    api.experimental.KMeans(**{"num_clusters": 3, **WAYS[way]}, config=config).train(
+        in_batches, steps=1, hooks=[Look()]
+    )
+    return seen[0]
+
+
+def after_a_batch(api: Any, model_dir: str, **arguments: Any) -> Any:
+    """The centers after one step over a batch of points."""
+    kmeans = api.experimental.KMeans(3, model_dir, CENTERS, **arguments)
+    kmeans.train(in_batches, steps=1)
+    return kmeans.cluster_centers()

@@ -17,9 +17,16 @@ FACES = {"v1": lightwell.compat.v1.estimator, "v2": lightwell.estimator}
 FILES = {"canned": cases.CASES, "canned_rnn": sequences.CASES, "canned_kmeans": clusters.CASES}
 RECORDED = {file: recordings.load_json(file)["cases"] for file in FILES}
 STARTS = {file: recordings.load_arrays(file) for file in FILES}
+# Loops of Keras take long to build: two stand for all.
+QUICK = {"v2 RNNClassifier lstm", "v2 RNNClassifier steps"}
+EACH = [
+    pytest.param(file, name, marks=[pytest.mark.slow] if file == "canned_rnn" and name not in QUICK else [])
+    for file, found in FILES.items()
+    for name in found
+]
 
 
-@pytest.mark.parametrize(("file", "name"), [(file, name) for file, found in FILES.items() for name in found])
+@pytest.mark.parametrize(("file", "name"), EACH)
 def test_goes_on_as_recorded(file: str, name: str, tmp_path: Path) -> None:
     case, recorded = FILES[file][name], RECORDED[file][name]
     measure.write_checkpoint(tmp_path / "model", recordings.under(name, STARTS[file]))

@@ -190,5 +190,13 @@ def _reads_sequences(column: Any) -> bool:
 def _context_columns(given: Any, where: str) -> tuple[Any, ...]:
     if given is None or (isinstance(given, Sequence) and not given):
         return ()
-    columns = column_list(given, where, "context_feature_columns")
-    return tuple(checked_columns(f"{where} (context_feature_columns)", columns, _tf.feature_columns().DenseColumn))
+    argument = "context_feature_columns"
+    columns, dense = column_list(given, where, argument), _tf.feature_columns().DenseColumn
+    for column in columns:
+        if not isinstance(column, dense):
+            raise UsageError(
+                f"{where}: {argument} must hold dense columns only. Items of feature_columns must be a DenseColumn, "
+                f"got {column.name!r} ({type(column).__name__}). You can wrap a categorical column with an "
+                "embedding_column or indicator_column; sequences go into sequence_feature_columns."
+            )
+    return tuple(checked_columns(f"{where} ({argument})", columns, dense))

@@ -6,6 +6,7 @@ Owns `RNNLogits`, which builds them. Its layers have the paths `layers/sequence_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import tensorflow as tf
 
 from lightwell.canned.columns import check_features
 from lightwell.canned.rnn_cells import Recurrence
+from lightwell.errors import WrongType
 from lightwell.feature_columns.dense_features import DenseFeatures
 from lightwell.feature_columns.sequence_features import SequenceFeatures
 
@@ -43,6 +45,7 @@ class RNNLogits:
     def __call__(self, features: Any, units: int) -> tuple[Any, Any]:
         """The logits, `[batch, units]` or `[batch, steps, units]`, and the mask of the steps that are no padding."""
         check_features(features, (*self.sequence_columns, *self.context_columns), self.where)
+        features = self._sparse(features)
         inputs, lengths = SequenceFeatures(self.sequence_columns, name="sequence_features")(features)
         with _v1.name_scope(None):
             _v1.summary.histogram(_LENGTHS, lengths)
@@ -53,6 +56,25 @@ class RNNLogits:
         with tf.name_scope(SCOPE):
             net = self.recurrence(self.return_sequences)(inputs, mask=mask)
             return keras.layers.Dense(units, name="logits")(net), mask
+
+    def _sparse(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """The features, with ragged sequences as sparse ones: TensorFlow's columns read no others.
+
+        Raises:
+            WrongType: a sequence of numbers is dense, so that nothing tells how long it is.
+        """
+        given = dict(features)
+        for column in self.sequence_columns:
+            for key in column.parse_example_spec:
+                if isinstance(given[key], tf.RaggedTensor):
+                    given[key] = given[key].to_sparse()
+                if hasattr(column, "normalizer_fn") and not isinstance(given[key], tf.SparseTensor):
+                    raise WrongType(
+                        f"{self.where}: Input must be a SparseTensor: the feature {key!r} is dense, and the column "
+                        f"{column.name!r} could not tell steps from padding. In input_fn, pass a ragged tensor, or "
+                        "tf.sparse.from_dense(x), which leaves zeros out."
+                    )
+        return given
 
 
 def _at_each_step(context: Any, steps: Any) -> Any:

@@ -216,11 +216,12 @@ def lasts_between_steps(op: tf.Operation) -> bool:
         return True
     if op.type == "PlaceholderWithDefault":
         return op.inputs[0].op.type == "Const"
-    if op.inputs or not op.outputs:
-        return False
     if op.type == "Const":
         return op.outputs[0].dtype != tf.resource and op.node_def.ByteSize() > _MOST_BYTES_COPIED
-    return all(tensor.dtype == tf.resource for tensor in op.outputs)
+    if not op.outputs or not all(tensor.dtype == tf.resource for tensor in op.outputs):
+        return False
+    # A table that is made with constants, such as the key that stands for none, is a resource of its own name, too.
+    return all(tensor.op.type == "Const" for tensor in op.inputs)
 
 
 def _within_loops(ops: Sequence[tf.Operation]) -> frozenset[str]:

@@ -174,10 +174,14 @@ class SequentialHeadWrapper(Head):
         if isinstance(values, tf.SparseTensor):
             values = tf.sparse.to_dense(values)
         values = tf.convert_to_tensor(values)
+        text = (
+            f"{described(self)}: {named} must have a value for each step, [batch, steps] or [batch, steps, D], with "
+            "the steps of the mask"
+        )
         if values.shape.rank is not None and not values.shape[:2].is_compatible_with(mask.shape):
-            raise ModelFnError(
-                f"{described(self)}: {named} must have a value for each step, [batch, steps] or [batch, steps, D] with "
-                f"[batch, steps] = {mask.shape}, got the shape {values.shape}."
-            )
+            raise ModelFnError(f"{text}, {mask.shape}, got the shape {values.shape}.")
+        fits = tf.debugging.assert_equal(tf.shape(values)[:2], tf.shape(mask), message=f"{text}.")
+        with tf.control_dependencies([] if fits is None else [fits]):
+            values = tf.identity(values)
         rows = tf.boolean_mask(values, mask)
         return tf.expand_dims(rows, -1) if rows.shape.rank == 1 else rows
