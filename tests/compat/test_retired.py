@@ -45,6 +45,8 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ("contrib.losses.metric_learning", "Or use tf.compat.v1.losses"),
         ("contrib.factorization.WALSModel", "there is KMeansClustering; compute other factors in a model_fn"),
         ("contrib.estimator.RNNEstimator", "Use tf.estimator.experimental.RNNEstimator, with units for num_units"),
+        ("contrib.layers.real_valued_column", "`from lightwell import tf1 as tf` has it"),
+        ("contrib.layers.sequence_input_from_feature_columns", "Use the sequence columns of tf.feature_column"),
         ("contrib.solvers", "Nothing under tf.contrib.solvers has a successor"),
     ],
 )
