@@ -150,7 +150,7 @@ print(json.dumps({
     "later": later(), "eager": tf.executing_eagerly(), "top": tensorflow.__name__, "layers": layers.__name__,
     "ops": ops.__name__, "doors": installed.tf.estimator.__name__, "cell": old.cell, "dimension": old.dimension,
 }))
-tf.contrib.layers.flatten
+tf.contrib.layers.scattered_embedding_column
 """,
     "old.py": """
 import tensorflow as tf
@@ -183,9 +183,9 @@ def test_each_module_gets_the_tensorflow_it_means(tmp_path: Path) -> None:
     trace = err[err.index("Traceback") :]
     assert code == 1
     assert trace.count("File ") == 1, trace
-    line = MIXED["main.py"].splitlines().index("tf.contrib.layers.flatten") + 1
-    assert f"line {line}, in <module>\n    tf.contrib.layers.flatten" in trace
-    assert "AttributeError: tf.contrib.layers.flatten is gone" in trace
+    line = MIXED["main.py"].splitlines().index("tf.contrib.layers.scattered_embedding_column") + 1
+    assert f"line {line}, in <module>\n    tf.contrib.layers.scattered_embedding_column" in trace
+    assert "AttributeError: tf.contrib.layers.scattered_embedding_column is gone" in trace
 
 
 REPOSITORY = {

@@ -110,7 +110,9 @@ TRIGGERS: dict[str, Callable[[Path, Path], Any]] = {
     "has no attribute 'AdamOptimizer'": lambda empty, trained: tf.train.AdamOptimizer,
     "`dense` is not available with Keras 3.": lambda empty, trained: v1.layers.dense,
     "No module named 'tensorflow.contrib'": lambda empty, trained: __import__("tensorflow.contrib"),
-    "tf.contrib.layers.flatten is gone": lambda empty, trained: contrib.layers.flatten,
+    "tf.contrib.layers.scattered_embedding_column is gone": lambda empty, trained: (
+        contrib.layers.scattered_embedding_column
+    ),
     "does not exist in Lightwell": lambda empty, trained: lw.estimator.BoostedTreesClassifier,
     "does not fit this model": lambda empty, trained: tiny.estimator(trained, _another_model).evaluate(tiny.once),
     "Could not find trained model in model_dir": lambda empty, trained: tiny.estimator(empty).evaluate(tiny.once),

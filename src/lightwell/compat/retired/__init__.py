@@ -66,6 +66,7 @@ def contrib_hint(path: str, installed: bool = False) -> str:
             resolve(cell)
         except (AttributeError, ImportError) as error:  # it became a part of tf.estimator that is not here
             return f"{start.removesuffix('.')}, and {error}"
+        return f"{start} `from lightwell import tf1 as tf` has it, and so has a program that `lightwell run` runs."
     kept = ", ".join(sorted(living_names(namespace)))
     if kept:
         return f"{start} Of tf.contrib.{namespace} there is: {kept}."
