@@ -22,6 +22,7 @@ class Case:
         options: options of `lightwell run`.
         recorded: whether TensorFlow 1.15.5 runs it as it stands. Those that it cannot run need what its wheel lacks.
         close: how near numbers must be to the recorded ones.
+        slow: whether it takes seconds, and is left to the slow tests.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Case:
     options: tuple[str, ...] = ()
     recorded: bool = True
     close: float = 1e-3
+    slow: bool = False
 
 
 def _script(name: str, *arguments: str, **more: object) -> Case:
