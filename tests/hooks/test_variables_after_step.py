@@ -39,6 +39,7 @@ def _tensorflow_1() -> Iterator[None]:
 @pytest.mark.usefixtures("_tensorflow_1")
 def test_it_is_what_the_step_left(tmp_path: Path) -> None:
     hook = Fetches()
-    tiny.estimator(tmp_path).train(tiny.data, steps=10, hooks=[hook])
+    feeds_only = v1.train.FeedFnHook(dict)  # asks for nothing
+    tiny.estimator(tmp_path).train(tiny.data, steps=10, hooks=[hook, feeds_only])
     assert hook.beside == hook.after
     assert [step for step, _ in hook.beside] == list(range(1, 11))

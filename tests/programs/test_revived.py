@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,21 +13,32 @@ from tests.programs.batch import Batch
 from tests.programs.revived import CASES, FOLDER, Case, words_of
 from tests.tf1.mnist_files import write_files
 
+QUICK = [case for case in CASES if not case.slow]
+SLOW = [case for case in CASES if case.slow]
 RECORDED = json.loads((FOLDER.parent / "oracle-1.15.5" / "revived.json").read_text())
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def _run_all(place: Path, cases: Iterable[Case]) -> dict[str, Any]:
     """What each program did. One process runs all, in a folder that holds them."""
-    folder = tmp_path_factory.mktemp("revived") / "programs"
+    folder = place / "programs"
     shutil.copytree(FOLDER, folder)
     (folder / "mnist").mkdir()
     write_files(folder / "mnist")
     commands = {
         case.name: ["lightwell", "run", *case.options, *words_of(case, str(folder / "runs" / case.name))]
-        for case in CASES
+        for case in cases
     }
     return Batch(folder, commands).outcomes()
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _run_all(tmp_path_factory.mktemp("revived"), QUICK)
+
+
+@pytest.fixture(scope="module")
+def slow_outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return _run_all(tmp_path_factory.mktemp("revived_slow"), SLOW)
 
 
 def test_there_are_many_and_all_are_listed() -> None:
@@ -36,9 +49,18 @@ def test_there_are_many_and_all_are_listed() -> None:
     assert list(RECORDED["programs"]) == [case.name for case in CASES if case.recorded]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
 def test_a_program_runs_and_prints_what_it_did(outcomes: dict[str, Any], case: Case) -> None:
-    outcome = outcomes[case.name]
+    _check(outcomes[case.name], case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SLOW, ids=lambda case: case.name)
+def test_a_larger_program_does_so_too(slow_outcomes: dict[str, Any], case: Case) -> None:
+    _check(slow_outcomes[case.name], case)
+
+
+def _check(outcome: Mapping[str, Any], case: Case) -> None:
     assert outcome["code"] == 0, outcome["err"]
     printed = json.loads(outcome["out"].splitlines()[-1])
     if case.recorded:

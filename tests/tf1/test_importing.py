@@ -25,6 +25,7 @@ assert load("tensorflow.keras.layers", ("Dense",)).Dense is tensorflow.keras.lay
 assert load("tensorflow.keras", ("layers",)).layers.Dense is tensorflow.keras.layers.Dense
 assert load("tensorflow.python.framework", ("ops", "*")).ops.Graph is tensorflow.Graph
 assert load("tensorflow.python.framework.ops") is tf1
+assert load("tensorflow.python.data", ("Dataset",)).Dataset is tf1.data.Dataset
 assert tf1.python.framework.ops.Graph is tensorflow.Graph
 
 def refused(name, text):

@@ -14,7 +14,7 @@ import os
 import re
 from dataclasses import dataclass
 
-_IMPORT = re.compile(r"^\s*from \S+ import (\w+)(?: as (\w+))?", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from \S+ import (\([^)]*\)|[^#\n]*)", re.MULTILINE)
 _SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]+) =""", re.MULTILINE)
 # Namespaces of `tf` that are Keras's own.
 _OF_KERAS = ("losses", "metrics", "optimizers", "initializers")
@@ -112,7 +112,8 @@ def names_in(file: str) -> frozenset[str]:
             text = page.read()
     except OSError:
         return frozenset()
-    found = {asked or name for name, asked in _IMPORT.findall(text)}
+    imported = (one.split() for names in _IMPORT.findall(text) for one in names.strip("()").split(","))
+    found = {words[-1] for words in imported if words}  # `name`, or `name as other`
     found |= {first or second for first, second in _SET.findall(text)}
     return frozenset(found)
 

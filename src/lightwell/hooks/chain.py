@@ -163,8 +163,10 @@ class HookChain:
             args = self._call(hook, "before_run", context)
             if args is not None:
                 _merge(request, hook, args)
-                if self._read_variables is not None and not isinstance(hook, ScheduledHook):
-                    request.asked[id(hook)] = self._read_variables.of(request.asked.get(id(hook)))
+        if self._read_variables is not None:
+            for key, fetches in request.asked.items():
+                if not isinstance(self._by_id[key], ScheduledHook):
+                    request.asked[key] = self._read_variables.of(fetches)
         return request
 
     def after_run(

@@ -1,7 +1,7 @@
 """Where the namespace of TensorFlow 1 differs from `tf.compat.v1`: data that the namespace and `lightwell doctor` read.
 
-Owns `OURS`, names of `tf` -> what they are here, `EXAMPLES`, the same below `tf.examples`, and `GONE`, names that have
-no successor -> what to use.
+Owns `OURS`, names of `tf` -> what they are here, `EXAMPLES`, the same below `tf.examples`, `PRIVATE`, the same for
+private modules, and `GONE`, names that have no successor -> what to use.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ OURS: Mapping[str, str] = {
 }
 # What is there of `tf.examples`.
 EXAMPLES: Mapping[str, str] = {"tutorials.mnist.input_data": "lightwell.tf1.mnist_data"}
+# Private modules from which programs take what is another thing today: module -> name -> what it was.
+_DATASETS = ("Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset", "TextLineDataset")
+PRIVATE: Mapping[str, Mapping[str, str]] = {
+    "tensorflow.python.data": {name: f"tensorflow:compat.v1.data.{name}" for name in _DATASETS},
+    "tensorflow.python.data.ops.dataset_ops": {"Dataset": "tensorflow:compat.v1.data.Dataset"},
+}
 GONE: Mapping[str, str] = {
     "pywrap_tensorflow": "Use tf.train.NewCheckpointReader and tf.train.load_checkpoint to read checkpoints.",
 }
