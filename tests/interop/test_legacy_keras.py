@@ -52,6 +52,26 @@ def test_an_optimizer_trains_as_in_fit_and_resumes(tmp_path: Path, name: str) ->
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_frozen_weights_and_their_slots_do_not_move_by_a_bit(tmp_path: Path, name: str) -> None:
+    est = estimator(tmp_path, classifier(lambda x: network()(x), OPTIMIZERS[name]))
+
+    def values() -> dict[str, bytes]:
+        return {one: est.get_variable_value(one).tobytes() for one in est.get_variable_names()}
+
+    est.train(batches(16), steps=3)
+    before = values()
+    est.train(batches(16), steps=200, freeze=["m/dense/kernel"])
+    after = values()
+    assert before.keys() == after.keys()
+    moved = {one for one in before if before[one] != after[one]}
+    assert "m/dense/bias" in moved
+    assert not [one for one in moved if "kernel" in one]
+    est.train(batches(16), steps=1)
+    resumed = values()
+    assert [one for one in after if "kernel" in one and resumed[one] != after[one]]
+
+
 def test_slots_stand_below_the_variable_they_serve(tmp_path: Path) -> None:
     est = estimator(tmp_path, classifier(lambda x: network()(x), OPTIMIZERS["adam"]))
     est.train(batches(), steps=1)

@@ -40,6 +40,11 @@ def edited_name(directory: str, step: int) -> str:
     return f"{CHECKPOINT_PREFIX}-edit{max(known, default=0) + 1}-{step}"
 
 
+def is_edited(prefix: str) -> bool:
+    """Whether a checkpoint is an edited one, by its name."""
+    return _EDITED.fullmatch(os.path.basename(prefix)) is not None
+
+
 def commit_edit(
     directory: str,
     parent: str,

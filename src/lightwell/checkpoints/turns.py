@@ -68,7 +68,11 @@ def _opened(directory: str) -> Iterator[int | None]:
     if fcntl is None or "://" in directory:
         yield None
         return
-    file = os.open(os.path.join(directory, FILE_NAME), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        file = os.open(os.path.join(directory, FILE_NAME), os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:  # a full disk, missing rights: whoever writes there will tell
+        yield None
+        return
     try:
         yield file
     finally:

@@ -18,7 +18,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import events
-from lightwell.checkpoints.commit import edited_name
+from lightwell.checkpoints.commit import edited_name, is_edited
 from lightwell.checkpoints.files import replace_file
 from lightwell.checkpoints.index import newest_complete, step_of
 from lightwell.checkpoints.lineage import TRAINING, Change, origin_now, origins, write_down
@@ -120,6 +120,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             self._meta_graph = meta_graph.SerializeToString()
         events.write_plain_graph(self._directory, graph_def, meta_graph)
         self._parent = self._resumed_from()
+        self._edits_saved = len(self._edits)  # a session that was lost took with it what no checkpoint had
         self.save(session, global_step)
 
     def before_run(self, run_context: Any) -> None:
@@ -209,13 +210,21 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         """
         if step == self._saved_step and self.has_unsaved_edits:
             return os.path.join(self._directory, edited_name(self._directory, step).removesuffix(f"-{step}"))
-        if self._saved_step < 0 and self._parent is not None and step_of(self._parent) == step:
+        if self._is_at_start and self._parent is not None and is_edited(self._parent) and step_of(self._parent) == step:
             return os.path.join(self._directory, os.path.basename(self._parent).removesuffix(f"-{step}"))
         return self._prefix
 
     def _write_down(self, path: str) -> None:
-        """Tells the lineage; weights that were resumed from, and saved anew as they are, need no other line."""
+        """Tells the lineage; a training does not depend on it."""
         edits = self._edits[self._edits_saved :]
+        try:
+            self._add_to_lineage(path, edits)
+        except _OF_DISKS as error:
+            logger.warning("The lineage of %s could not be written: %s.", path, reason_of(error))
+        self._parent, self._edits_saved = path, self._edits_saved + len(edits)
+
+    def _add_to_lineage(self, path: str, edits: Sequence[Change]) -> None:
+        """Weights that were resumed from, and saved anew as they are, need no other line."""
         origin = origin_now(path, self._parent, TRAINING, edits)
         is_itself = self._parent is not None and os.path.basename(self._parent) == origin.checkpoint
         if is_itself:
@@ -224,7 +233,6 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
                 write_down(self._directory, dataclasses.replace(origin, parent=None if known is None else known.parent))
         else:
             write_down(self._directory, origin)
-        self._parent, self._edits_saved = path, self._edits_saved + len(edits)
 
     def _unwritten(self, error: BaseException, what: str) -> ModelDirError:
         last = newest_complete(self._directory)
