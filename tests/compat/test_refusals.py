@@ -41,7 +41,7 @@ IN_VAIN = re.compile(
 def _is_there(path: str) -> bool:
     found: Any = {"tf": tf, "estimator": lw.Estimator, "lightwell": lw}[path.partition(".")[0]]
     if path.startswith("tf.estimator"):
-        found, path = lw, path.removeprefix("tf.")
+        found, path = lw.estimator, path.removeprefix("tf.")
     for part in path.rstrip(".").split(".")[1:]:
         found = getattr(found, part, None)
     return found is not None
