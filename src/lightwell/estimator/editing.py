@@ -102,5 +102,5 @@ class Editing:
 
     def _change_weight(self, path: str, value: Any) -> None:
         """Writes one value: what `est.layers["dense"].kernel = value` does."""
-        with self.edit() as weights:
+        with Editing.edit(self) as weights:  # a subclass may have an `edit` of its own
             weights[path] = value
