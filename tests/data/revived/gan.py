@@ -37,9 +37,14 @@ def model_fn(features, labels, mode, params):
     d_vars = [var for var in t_vars if var.name.startswith("discriminator")]
     g_vars = [var for var in t_vars if var.name.startswith("generator")]
     global_step = tf.train.get_or_create_global_step()
-    d_op = tf.train.AdamOptimizer(0.01, beta1=0.5, name="d_adam").minimize(d_loss, var_list=d_vars)
+    d_optimizer = tf.train.AdamOptimizer(0.01, beta1=0.5, name="d_adam")
+    g_optimizer = tf.train.AdamOptimizer(0.01, beta1=0.5, name="g_adam")
+    d_gradients = d_optimizer.compute_gradients(d_loss, var_list=d_vars)
+    g_gradients = g_optimizer.compute_gradients(g_loss, var_list=g_vars)
+    with tf.control_dependencies([gradient for gradient, _ in d_gradients + g_gradients]):
+        d_op = d_optimizer.apply_gradients(d_gradients)
     with tf.control_dependencies([d_op]):
-        g_op = tf.train.AdamOptimizer(0.01, beta1=0.5, name="g_adam").minimize(g_loss, global_step=global_step, var_list=g_vars)
+        g_op = g_optimizer.apply_gradients(g_gradients, global_step=global_step)
     with tf.control_dependencies([g_op]):
         clip = [tf.assign(var, tf.clip_by_value(var, -2.0, 2.0)) for var in d_vars]
     tf.summary.scalar("d_loss", d_loss)

@@ -11,9 +11,7 @@ def model_fn(features, labels, mode, params):
             net, params["units"], activation=getattr(tf.nn, params["activation"]),
             kernel_initializer=tf.glorot_uniform_initializer(seed=number), name="layer_%d" % number)
     output = tf.layers.dense(net, 1, kernel_initializer=tf.glorot_uniform_initializer(seed=7), name="output")
-    head = tf.contrib.estimator.regression_head() if registry.DEFAULTS.get("head") else None
-    if head is not None:
-        return head.create_estimator_spec(features, mode, output, labels)
+    assert params["units"] == registry.DEFAULTS["units"]
     loss = tf.losses.mean_squared_error(labels, output)
     train_op = tf.train.ProximalGradientDescentOptimizer(0.05).minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, {"y": output}, loss, train_op, {"mae": tf.metrics.mean_absolute_error(labels, output)})
