@@ -50,7 +50,7 @@ def results() -> Results:
     rows = {
         "mlp": RowResult("bench 1", MLP),
         "memory": RowResult("bench 1", {"ours": Figures((0.02,), details={"resident_mb": [500, 510], "calls": 200})}),
-        "capture": RowResult("bench 1", state=NOT_BUILT),
+        "capture_all": RowResult("bench 1", state=NOT_BUILT),
     }
     growth = (
         GrowthPoint("layers", "ours", 2, 0.001, 0.5, 10.0),
@@ -157,7 +157,7 @@ def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
     assert "The operations of a step are the limit" in mlp
     assert "make bench-profile ROW=mlp" in mlp
     assert "+2.00% (500 to 510 MB in 200 calls)" in section(page, "memory")
-    assert "Not built yet." in section(page, "capture")
+    assert "Not built yet." in section(page, "capture_all")
     assert "Of 5 goals: 2 met, 2 missed, 1 not known." in page
 
 
