@@ -9,8 +9,8 @@ from typing import Any
 import tensorflow as tf
 
 v1 = tf.compat.v1
-# What `est.describe` and `est.layers` read: a description of the model beside its checkpoints.
-OURS = frozenset({"description.json"})
+# A description of the model, which `est.describe` and `est.layers` read; where its checkpoints come from; who trains.
+OURS = frozenset({"description.json", "lineage.jsonl", "training.lock"})
 
 
 def files(model_dir: str | Path) -> list[str]:

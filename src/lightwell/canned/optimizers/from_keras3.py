@@ -33,7 +33,26 @@ _WITHOUT_EFFECT = {"ema_momentum", "ema_overwrite_frequency"}
 
 
 def as_rule(optimizer: Any) -> Rule | None:
-    """The rule that says the same as an optimizer of Keras 3; None if there is none."""
+    """The rule that says the same as an optimizer of Keras 3, or a legacy one of `tf_keras`; None if there is none."""
+    return _of_keras3(optimizer) or _of_legacy(optimizer)
+
+
+def _of_legacy(optimizer: Any) -> Rule | None:
+    """`tf_keras.optimizers.legacy.Adam(0.01)`: the very optimizer that `tf.estimator` was given."""
+    keras, kind = doors.legacy_keras(), type(optimizer).__name__
+    legacy = getattr(getattr(keras, "optimizers", None), "legacy", None)
+    if legacy is None or kind not in _KINDS or type(optimizer) is not getattr(legacy, kind, None):
+        return None
+    settings = outside_the_graph(optimizer.get_config)
+    if not isinstance(settings.get("learning_rate"), int | float):
+        return None
+    try:
+        return _KINDS[kind](**settings)
+    except TypeError:  # it clips gradients, for one
+        return None
+
+
+def _of_keras3(optimizer: Any) -> Rule | None:
     keras, kind = doors.keras3(), type(optimizer).__name__
     if keras is None or kind not in _KINDS or type(optimizer) is not getattr(keras.optimizers, kind, None):
         return None
