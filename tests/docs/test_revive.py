@@ -20,7 +20,8 @@ from tests.programs.batch import Batch
 import lightwell as lw
 from lightwell._names import ROWS
 from lightwell.cli.main import main as lightwell_command
-from lightwell.tf1 import contrib, mnist_data
+from lightwell.contrib.learn.datasets import mnist
+from lightwell.tf1 import contrib
 
 PAGE = page.read("revive-an-old-program.md")
 RECORDED = Path(__file__).parents[1] / "data" / "oracle-1.15.5"
@@ -137,7 +138,7 @@ TRIGGERS: dict[str, Callable[[Path, Path], Any]] = {
     "tf.contrib.boosted_trees.learner_pb2 is gone": lambda empty, trained: contrib.boosted_trees.learner_pb2,
     "was removed from NumPy": lambda empty, trained: _run(empty, "import numpy as np\nnp.float_(1)"),
     "This is Python 2": lambda empty, trained: _run(empty, "print 'x'"),
-    "wants these files of MNIST": lambda empty, trained: mnist_data.read_data_sets(str(empty)),
+    "wants these files of MNIST": lambda empty, trained: mnist.read_data_sets(str(empty)),
     "does not exist in Lightwell": lambda empty, trained: lw.estimator.BoostedTreesClassifier,
     "does not fit this model": lambda empty, trained: tiny.estimator(trained, _another_model).evaluate(tiny.once),
     "Could not find trained model in model_dir": lambda empty, trained: tiny.estimator(empty).evaluate(tiny.once),

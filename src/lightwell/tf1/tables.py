@@ -20,7 +20,7 @@ OURS: Mapping[str, str] = {
     "nn": "lightwell.tf1.nn",
 }
 # What is there of `tf.examples`.
-EXAMPLES: Mapping[str, str] = {"tutorials.mnist.input_data": "lightwell.tf1.mnist_data"}
+EXAMPLES: Mapping[str, str] = {"tutorials.mnist.input_data": "lightwell.contrib.learn.datasets.mnist"}
 # Private modules from which programs take what is another thing today: module -> name -> what it was.
 _DATASETS = ("Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset", "TextLineDataset")
 PRIVATE: Mapping[str, Mapping[str, str]] = {

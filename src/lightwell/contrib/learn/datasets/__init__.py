@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lightwell.contrib.learn.datasets import base, mnist
 from lightwell.contrib.learn.datasets.base import load_boston, load_iris
 
-__all__ = ["load_boston", "load_iris"]
+__all__ = ["base", "load_boston", "load_iris", "mnist"]

@@ -1,4 +1,4 @@
-"""`tf.examples.tutorials.mnist.input_data`: the MNIST images as the tutorials of TensorFlow 1 read them.
+"""`tf.contrib.learn.datasets.mnist`, `tf.examples.tutorials.mnist.input_data`: MNIST as the tutorials read it.
 
 Takes a folder with the four files of MNIST; gives `Datasets` of `train`, `validation` and `test`, whose `next_batch`
 draws the same rows in the same order as in TensorFlow 1. Nothing is downloaded: a file that is not there is named,

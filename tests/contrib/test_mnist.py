@@ -96,3 +96,7 @@ def test_mistakes(folder: Path) -> None:
     (folder / "train-labels-idx1-ubyte.gz").write_bytes((folder / "train-images-idx3-ubyte.gz").read_bytes())
     with pytest.raises(ValueError, match=r"Invalid magic number 2051 in MNIST label file"):
         input_data.read_data_sets(str(folder), validation_size=1)
+
+
+def test_contrib_reads_them_too() -> None:
+    assert tf.contrib.learn.datasets.mnist.read_data_sets is input_data.read_data_sets
