@@ -43,7 +43,8 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ),
         ("contrib.layers.python.layers.layers.instance_norm", "pip install 'lightwell[contrib]'"),
         ("contrib.losses.metric_learning", "Or use tf.compat.v1.losses"),
-        ("contrib.layers.real_valued_column", "Use tf.feature_column"),
+        ("contrib.layers.real_valued_column", "`from lightwell import tf1 as tf` has it"),
+        ("contrib.layers.sequence_input_from_feature_columns", "Use the sequence columns of tf.feature_column"),
         (
             "contrib.factorization.KMeansClustering",
             "2.0, and tf.estimator.experimental.KMeans does not",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.contracts.sources import ROOT
 
+import lightwell as lw
 from lightwell import tf1 as tf
 from lightwell.tf1.contrib import import_below
 
@@ -51,6 +54,22 @@ def test_images_are_decoded_from_examples() -> None:
         )
         (image,) = decoder.decode(tf.constant(example.SerializeToString()), ["image"])
         np.testing.assert_array_equal(session.run(image), picture)
+
+
+def test_a_program_that_imports_the_package_by_itself_gets_it_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tf_slim"]:
+        monkeypatch.delitem(sys.modules, name)
+    with lw.install():
+        package = importlib.import_module("tf_slim")
+        nets = importlib.import_module("tf_slim.nets.vgg")
+        assert package.conv2d is nets.layers.conv2d is tf.contrib.layers.conv2d
+        with tf.Graph().as_default(), package.arg_scope([package.conv2d], normalizer_fn=package.batch_norm):
+            net = package.conv2d(tf.ones([1, 4, 4, 2]), 3, [3, 3])
+            assert net.shape == [1, 4, 4, 3]
+            assert "Conv/BatchNorm/moving_mean" in [one.op.name for one in tf.global_variables()]
+    assert package.conv2d is not tf.contrib.layers.conv2d
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tf_slim"]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 PROGRAM = """

@@ -60,16 +60,18 @@ assert cell.LSTMCell is tf1.nn.rnn_cell.LSTMCell
 
 # tf_slim carries three namespaces on, its modules too.
 load("tensorflow.contrib.slim.nets")
-assert tf1.contrib.slim.nets.__name__ == "tf_slim.nets" and tf1.contrib.slim.conv2d() == "slim conv2d"
+assert tf1.contrib.slim.nets.__name__ == "tf_slim.nets" and tf1.contrib.slim.pool() == "slim pool"
+assert tf1.contrib.slim.conv2d is tf1.contrib.layers.conv2d
 assert load("tensorflow.contrib.slim", ("nets",)).nets is tf1.contrib.slim.nets
 assert load("tensorflow.contrib.slim.nets", ("vgg",)).vgg.vgg_16() == "slim vgg"
 assert load("tensorflow.contrib.slim.python.slim.nets", ("vgg",)).vgg is tf1.contrib.slim.nets.vgg
 assert load("tensorflow.contrib.slim.python.slim.nets.vgg", ("vgg_16",)).vgg_16() == "slim vgg"
-assert load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scope() == "slim scope"
+scope = load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scope
+assert scope is tf1.contrib.slim.arg_scope is tf1.contrib.framework.arg_scope
 assert tf1.contrib.layers.instance_norm() == "slim norm"
 assert load("tensorflow.contrib.layers.python.layers.layers", ("instance_norm",)).instance_norm() == "slim norm"
 assert tf1.contrib.framework.nest is tensorflow.nest
-assert "conv2d" in dir(tf1.contrib.slim) and "conv2d" in tf1.contrib.slim.__all__
+assert {"conv2d", "pool"} <= set(dir(tf1.contrib.slim)) & set(tf1.contrib.slim.__all__)
 gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
 refused("tensorflow.examples.tutorials.word2vec", "There is: tf.examples.tutorials.mnist.input_data")
 assert load("tensorflow.examples.tutorials.mnist", ("input_data",)).input_data is load(
@@ -95,7 +97,7 @@ print("fine")
 
 
 _SLIM = {
-    "__init__.py": "def conv2d(): return 'slim conv2d'\ndef arg_scope(): return 'slim scope'\n",
+    "__init__.py": "def conv2d(): return 'slim conv2d'\ndef pool(): return 'slim pool'\n",
     "layers/__init__.py": "from tf_slim.layers.layers import instance_norm\n",
     "layers/layers.py": "def instance_norm(): return 'slim norm'\n",
     "nets/__init__.py": "",

@@ -19,8 +19,9 @@ from lightwell._lazy import is_listed, lazy_names, resolve
 from lightwell.compat.journal import Journal
 from lightwell.compat.names import Door, doors_of, is_removed, page_for
 from lightwell.compat.private import children_of, private_page
-from lightwell.compat.retired import contrib_hint
+from lightwell.compat.retired import contrib_hint, written_for_slim
 
+_SLIM = "tf_slim"  # carries on much of tf.contrib, and is whole on today's TensorFlow only when mended
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 _CONNECTING = (
     "tensorflow_estimator",
@@ -50,6 +51,8 @@ class OldNames(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] == _SLIM:
+            return self._with_doors(fullname, path, target)
         if not fullname.startswith(("tensorflow", "keras._tf_keras")):
             return None
         page = page_for(fullname)
@@ -81,6 +84,12 @@ class OldNames(MetaPathFinder):
         TensorFlow, so it must be whole by then.
         """
         if _is_loading("tensorflow") and module_name != "tensorflow":
+            return
+        if module_name.partition(".")[0] == _SLIM:
+            if module_name == _SLIM or not _is_loading(_SLIM):
+                from lightwell.contrib.slim.mended import mend  # loads TensorFlow, as that package has done
+
+                mend(written_for_slim(), self._journal.set)
             return
         for name, module in list(sys.modules.items()):
             for door in doors_of(name) if name.startswith(("tensorflow", "keras.")) else ():

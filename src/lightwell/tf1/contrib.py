@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from lightwell._lazy import refuse, resolve
-from lightwell.compat.retired import CONTRIB, contrib_hint, living_names
+from lightwell.compat.retired import CONTRIB, contrib_hint, living_names, written_for_slim
 
 _PRIVATE = "python"
 
@@ -139,9 +139,4 @@ def _imported(name: str) -> Any:
         return importlib.import_module(name)
     from lightwell.contrib.slim.mended import imported
 
-    return imported(name, {place: _written(place) for place in ("slim", "losses", "metrics")})
-
-
-def _written(namespace: str) -> dict[str, str]:
-    """What is written anew of a namespace."""
-    return {name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.contrib.")}
+    return imported(name, written_for_slim())

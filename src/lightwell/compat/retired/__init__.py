@@ -35,6 +35,14 @@ def living_names(namespace: str) -> dict[str, str]:
     return {name: cell for name, cell in cells.items() if name and _lives(cell)}
 
 
+def written_for_slim() -> dict[str, dict[str, str]]:
+    """The functions of namespaces that the package tf_slim carries on, and that are written anew: names and targets."""
+    return {
+        namespace: {name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.contrib.")}
+        for namespace in ("slim", "losses", "metrics")
+    }
+
+
 def _lives(cell: str) -> bool:
     # What is written anew is there; pages of Lightwell list what they have.
     return cell.startswith("lightwell.contrib.") or (not cell.startswith("!") and is_listed(cell))
@@ -66,6 +74,7 @@ def contrib_hint(path: str, installed: bool = False) -> str:
             resolve(cell)
         except (AttributeError, ImportError) as error:  # it became a part of tf.estimator that is not here
             return f"{start.removesuffix('.')}, and {error}"
+        return f"{start} `from lightwell import tf1 as tf` has it, and so has a program that `lightwell run` runs."
     kept = ", ".join(sorted(living_names(namespace)))
     if kept:
         return f"{start} Of tf.contrib.{namespace} there is: {kept}."

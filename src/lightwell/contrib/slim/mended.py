@@ -1,14 +1,15 @@
 """The package `tf_slim`, made whole on today's TensorFlow.
 
-Owns `imported`, by which the pages of `tf.contrib` load it. Its modules look for names in private modules of TensorFlow
-that have moved, and its batch normalization needs Keras 2; both are put right inside that package, and nowhere else.
+Owns `imported`, by which the pages of `tf.contrib` load it, and `mend`, for a program that imports it by itself. Its
+modules look for names in private modules of TensorFlow that have moved, and its batch normalization needs Keras 2; both
+are put right inside that package, and nowhere else.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -61,11 +62,17 @@ def imported(name: str, ours: Mapping[str, Mapping[str, str]]) -> Any:
     """
     module = importlib.import_module(name)
     if name.partition(".")[0] == _PACKAGE:
-        _mend(ours)
+        mend(ours)
     return module
 
 
-def _mend(ours: Mapping[str, Mapping[str, str]]) -> None:
+def mend(ours: Mapping[str, Mapping[str, str]], write: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Mends the modules of `tf_slim` that are loaded, and are not mended yet.
+
+    Args:
+        ours: as in `imported`.
+        write: sets an attribute of a module.
+    """
     new = [
         module
         for name, module in list(sys.modules.items())
@@ -77,10 +84,10 @@ def _mend(ours: Mapping[str, Mapping[str, str]]) -> None:
     for module in new:
         for name, value in list(vars(module).items()):
             if id(value) in replaced:
-                setattr(module, name, replaced[id(value)])
+                write(module, name, replaced[id(value)])
             elif isinstance(value, ModuleType) and value.__name__ in _MOVED and not isinstance(value, _Completed):
-                setattr(module, name, _Completed(value, _MOVED[value.__name__]))
-        setattr(module, _MARK, True)
+                write(module, name, _Completed(value, _MOVED[value.__name__]))
+        write(module, _MARK, True)
 
 
 def _replacements(ours: Mapping[str, Mapping[str, str]]) -> dict[int, Any]:
