@@ -36,7 +36,7 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
             "tf.contrib.slim is gone: TensorFlow removed tf.contrib in 2.0. The package tf_slim carries it on",
         ),
         ("contrib.layers.instance_norm", "The package tf_slim carries it on, with the same variable names"),
-        ("contrib.rnn.GridLSTMCell", "Write the cell over tf.nn.rnn_cell.RNNCell"),
+        ("contrib.rnn.GridLSTMCell", "Write the cell over tf.compat.v1.nn.rnn_cell.RNNCell"),
         (
             "contrib.cluster_resolver.NoSuchResolver",
             "Of tf.contrib.cluster_resolver there is: ClusterResolver, GCEClusterResolver",

@@ -54,7 +54,7 @@ def test_refused(action: Any, text: str) -> None:
 
 def test_an_absent_cell_says_how_to_write_it() -> None:
     with pytest.raises(
-        AttributeError, match=r"tf\.contrib\.rnn\.GridLSTMCell is gone: .* over tf\.nn\.rnn_cell\.RNNCell"
+        AttributeError, match=r"tf\.contrib\.rnn\.GridLSTMCell is gone: .* over tf\.compat\.v1\.nn\.rnn_cell\.RNNCell"
     ):
         rnn.GridLSTMCell(3)
 

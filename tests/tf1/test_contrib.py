@@ -72,10 +72,10 @@ def test_what_became_a_missing_part_of_the_estimator_says_so() -> None:
 def test_from_import_keeps_the_hint() -> None:
     with pytest.raises(ImportError, match="tf_slim"):
         exec("from lightwell.tf1.contrib.slim import learning", {"__builtins__": {"__import__": _slim}})
-    with pytest.raises(ImportError, match=r"tf\.contrib\.estimator\.clip_gradients_by_norm is gone"):
+    with pytest.raises(ImportError, match=r"tf\.contrib\.opt\.ScipyOptimizerInterface is gone"):
         exec(
-            "from x import clip_gradients_by_norm",
-            {"__builtins__": {"__import__": lambda *given: tf.contrib.estimator}},
+            "from x import ScipyOptimizerInterface",
+            {"__builtins__": {"__import__": lambda *given: tf.contrib.opt}},
         )
 
 

@@ -4,4 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CELLS: Mapping[str, str] = {"": "!Use tf.keras.layers.LSTM or tf.keras.layers.GRU, which run on cuDNN where they can."}
+_HERE = "lightwell.contrib.cudnn_rnn"
+CELLS: Mapping[str, str] = (
+    {name: f"{_HERE}.layers:{name}" for name in ("CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh")}
+    | {name: f"{_HERE}.cells:{name}" for name in ("CudnnCompatibleGRUCell", "CudnnCompatibleLSTMCell")}
+    | {"": "!Use CudnnLSTM or CudnnGRU: their variables are those that checkpoints hold; nothing has to be converted."}
+)

@@ -32,7 +32,7 @@ CELLS: Mapping[str, str] = (
     | {name: f"tensorflow:compat.v1.nn.{name}" for name in _OF_TENSORFLOW.split()}
     | {name: f"{_HERE}.{file}:{name}" for file, names in _PLACES.items() for name in names.split()}
     | {
-        "": "!Write the cell over tf.nn.rnn_cell.RNNCell: a state_size, an output_size and call(inputs, state).",
+        "": "!Write the cell over tf.compat.v1.nn.rnn_cell.RNNCell: state_size, output_size, call(inputs, state).",
         "CompiledWrapper": "!Use the cell itself, with RunConfig(session_config=...) for XLA.",
         "LayerRNNCell": "lightwell.rnn_cell.base:LayerRNNCell",
     }

@@ -1,0 +1,1 @@
+"""`tf.contrib.seq2seq`: losses of sequences, and decoding step by step."""
