@@ -69,6 +69,17 @@ def test_rows_are_what_predict_gives(whole: Path, rows: dict[str, Any]) -> None:
     store.verify()
 
 
+def test_under_edits_it_keeps_what_comes_of_them(est: lw.Estimator, tmp_path: Path, rows: dict[str, Any]) -> None:
+    edits = [lw.zero("layers/conv2d", channel=0)]
+    store = again(est, tmp_path / "a", edits=edits)
+    expected = [row["layers/dense"] for row in est.predict(models.data, taps=["layers/dense"], edits=edits)]
+    np.testing.assert_array_equal(store["layers/dense"], expected)
+    assert not np.array_equal(expected, rows["layers/dense"])
+    for other in ([lw.zero("layers/conv2d", channel=1)], None):
+        with pytest.raises(UsageError, match="another capture"):
+            again(est, tmp_path / "a", edits=other)
+
+
 def test_without_labels_it_needs_none(est: lw.Estimator, tmp_path: Path, rows: dict[str, Any]) -> None:
     store = est.capture(lambda: models.data().map(lambda x, y: x), "layers/dense", tmp_path / "a", steps=2)
     np.testing.assert_array_equal(store["dense"], rows["layers/dense"][:16])

@@ -41,6 +41,18 @@ def test_each_checkpoint_is_as_evaluate_finds_it(est: lw.Estimator, timeline: An
     assert not (Path(est.model_dir) / "over_checkpoints").exists()
 
 
+def test_under_edits_each_checkpoint_is_as_evaluate_finds_it(est: lw.Estimator) -> None:
+    edits = [lw.zero("layers/conv2d", channel=0), lw.scale("layers/dense", 0.5)]
+    found = est.over_checkpoints(models.data, edits=edits)
+    for place, checkpoint in enumerate(found.checkpoints):
+        alone = est.evaluate(models.data, checkpoint_path=checkpoint, edits=edits)
+        assert found["loss"][place] == alone["loss"] != est.evaluate(models.data, checkpoint_path=checkpoint)["loss"]
+    with pytest.raises(PathError, match=r"over_checkpoints\(edits=...\).*layers/dens"):
+        est.over_checkpoints(models.data, edits=[lw.scale("layers/dens", 0.5)])
+    with pytest.raises(UsageError, match="edits= change values that are computed from data"):
+        est.over_checkpoints(weights="dense/kernel", edits=edits)
+
+
 def test_weights_need_no_data(est: lw.Estimator) -> None:
     found = est.over_checkpoints(weights="dense/kernel", checkpoints=[20, "model.ckpt-10"])
     assert found.steps.tolist() == [10, 20]

@@ -38,6 +38,7 @@ class Captures:
         beyond: str = "sample",
         text: bool = True,
         overwrite: bool = False,
+        edits: Sequence[Any] | None = None,
     ) -> Capture:
         """Keeps tapped values of a whole data set on disk, a row for each example, as Arrow files.
 
@@ -61,6 +62,7 @@ class Captures:
                 min, max and zeros per unit over all examples, and no rows. Either says so.
             text: strings that are UTF-8 are kept as text; False for bytes.
             overwrite: replace what is in the folder.
+            edits: changes of values on their way, as in `predict(edits=...)`: what is kept is what comes of them.
 
         Returns:
             The capture, open: `store["layers/dense"]` is a memory-mapped array.
@@ -75,6 +77,7 @@ class Captures:
         """
         from lightwell.captures.kinds import check_arrow
         from lightwell.captures.sizes import bytes_of
+        from lightwell.edits.changes import checked_edits
         from lightwell.estimator.capturing import Asked, capture
 
         estimator: Any = self
@@ -100,6 +103,7 @@ class Captures:
             beyond,
             text,
             overwrite,
+            checked_edits(edits, "capture(edits=...)"),
         )
         return capture(estimator._model(), asked)
 
@@ -114,6 +118,7 @@ class Captures:
         weights: Any = None,
         steps: int | None = None,
         checkpoints: Sequence[Any] | None = None,
+        edits: Sequence[Any] | None = None,
     ) -> Timeline:
         """What the model was at each of its checkpoints, as arrays along the steps.
 
@@ -127,6 +132,7 @@ class Captures:
             weights: names or globs of weights whose statistics are wanted: `["dense/kernel", "conv*"]`.
             steps: how many batches to look at; None for all.
             checkpoints: paths, names or steps; None for all that `model_dir` keeps.
+            edits: changes of values on their way, the same at each checkpoint, as in `evaluate(edits=...)`.
 
         Returns:
             A `Timeline`: `.steps`, and by path `["metrics/accuracy"]`, `["layers/dense"].mean`,
@@ -135,11 +141,14 @@ class Captures:
         Example:
             ``est.over_checkpoints(input_fn, taps=["layers/*"], weights=["*/kernel"]).plot()``
         """
+        from lightwell.edits.changes import checked_edits
         from lightwell.estimator.over_time import over_checkpoints
 
         estimator: Any = self
         if input_fn is None and (taps is not None or values is not None):
             raise UsageError("over_checkpoints: taps= and values= are computed from data; give an input_fn.")
+        if input_fn is None and edits is not None:
+            raise UsageError("over_checkpoints: edits= change values that are computed from data; give an input_fn.")
         if input_fn is None and weights is None:
             raise UsageError('over_checkpoints: nothing to look at; give an input_fn, or weights=["*/kernel"].')
         if input_fn is not None:
@@ -155,6 +164,7 @@ class Captures:
             weights=weights,
             steps=steps,
             checkpoints=checkpoints,
+            edits=checked_edits(edits, "over_checkpoints(edits=...)"),
         )
 
     @brief

@@ -28,6 +28,9 @@ from lightwell.captures.summary import keep_statistics
 from lightwell.captures.to_capture import Limits, Recorder, ToRows
 from lightwell.captures.writer import other_rows
 from lightwell.checkpoints.index import step_of
+from lightwell.edits.base import Edit
+from lightwell.edits.changes import Changes
+from lightwell.edits.held import InVariables
 from lightwell.engine.build import draft, finish
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
@@ -63,6 +66,7 @@ class Asked:
     beyond: str
     text: bool
     overwrite: bool
+    edits: Sequence[Edit]
 
 
 def capture(model: Model, asked: Asked) -> Capture:
@@ -260,22 +264,26 @@ class _Capturing:
 
         rows = ToRows()
         watch = watch or Watch(*self._taps, every=1, to=rows, name=WHERE)
-        recipe = self._model.recipe(self._mode, changed(self._asked.input_fn, late), self._checkpoint is None)
-        drafted = draft(recipe)
+        input_fn = changed(self._asked.input_fn, late)
+        changes = Changes(self._asked.edits, self._mode, "capture(edits=...)", InVariables())
+        drafted = draft(self._model.recipe(self._mode, input_fn, self._checkpoint is None, changes.gate))
         of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
         arrays = [] if skip else [slot.array for slot in drafted.inputs.arrays]
         names = frozenset(op.name for op in drafted.graph.get_operations())
         beside = ThreadPoolExecutor(1)  # needs no lock of Python's, and is waited for when it has to be known
         of_arrays = beside.submit(digest_of_arrays, arrays)
         beside.shutdown(wait=False)
-        program = finish(drafted)
+        program = changes.finished(finish(drafted))
         spec = program.spec
+        numbers = [slot.array for slot in program.inputs.arrays[len(drafted.inputs.arrays) :]]  # of the edits
         others = [
             *self._asked.hooks,
+            *changes.observers(program),
             *(spec.evaluation_hooks if self._mode == ModeKeys.EVAL else spec.prediction_hooks),
         ]
         program = with_sight(program, [watch, *others], os.path.join(self._model.model_dir, "capture"))
         of_program = digest_of_program(program.graph, watch.looks_at().values(), names)
+        of_program += f" edited by {digest_of_arrays(numbers)}" if self._asked.edits else ""
         return _Built(
             program,
             [watch, *others],

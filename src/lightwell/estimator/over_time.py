@@ -21,6 +21,9 @@ from lightwell.captures.batch import Batch
 from lightwell.captures.to_capture import ToRows
 from lightwell.checkpoints.index import checked_path, exists, newest_first, step_of
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
+from lightwell.edits.base import Edit
+from lightwell.edits.changes import Changes
+from lightwell.edits.held import InVariables
 from lightwell.errors import UsageError
 from lightwell.estimator.held_run import HeldRun
 from lightwell.estimator.verbs import Model, predict
@@ -49,6 +52,7 @@ def over_checkpoints(
     weights: Any,
     steps: int | None,
     checkpoints: Sequence[Any] | None,
+    edits: Sequence[Edit],
 ) -> Timeline:
     """What a model was at each of its checkpoints."""
     chosen = _chosen(model, checkpoints)
@@ -57,7 +61,7 @@ def over_checkpoints(
     with contextlib.ExitStack() as stack:
         look: Callable[[str], dict[str, Any]] = lambda checkpoint: {}  # noqa: E731
         if input_fn is not None:
-            look = stack.enter_context(_looking(model, input_fn, taps, values, metrics, steps))
+            look = stack.enter_context(_looking(model, input_fn, taps, values, metrics, steps, edits))
         for checkpoint in chosen:
             of_weights = {f"weights/{name}": stats_of(variable_value(checkpoint, name)) for name in wanted}
             seen.append({**look(checkpoint), **of_weights})
@@ -66,13 +70,21 @@ def over_checkpoints(
 
 @contextlib.contextmanager
 def _looking(
-    model: Model, input_fn: Callable[..., Any], taps: Any, values: Any, metrics: bool, steps: int | None
+    model: Model,
+    input_fn: Callable[..., Any],
+    taps: Any,
+    values: Any,
+    metrics: bool,
+    steps: int | None,
+    edits: Sequence[Edit],
 ) -> Iterator[Callable[[str], dict[str, Any]]]:
     """A function that runs the model with the weights of a checkpoint, and gives what was seen."""
     statistics, rows = OverData(), ToRows()
     watches = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=f"{_OVER}(taps=...)")]
     watches += [] if values is None else [Watch(*as_list(values), every=1, to=rows, name=f"{_OVER}(values=...)")]
-    held = HeldRun(model, ModeKeys.EVAL if metrics else ModeKeys.PREDICT, input_fn, steps, watches, None)
+    mode = ModeKeys.EVAL if metrics else ModeKeys.PREDICT
+    changes = Changes(edits, mode, f"{_OVER}(edits=...)", InVariables())
+    held = HeldRun(model, mode, input_fn, steps, watches, None, changes)
 
     def look(checkpoint: str) -> dict[str, Any]:
         statistics.start("", "")
