@@ -53,8 +53,8 @@ sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_col
 gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
 gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")
 assert tf1.contrib.layers.python.layers.utils is sources.utils and not hasattr(sources, "never_imported")
-decoder = load("tensorflow.contrib.seq2seq.python.ops.beam_search_decoder", ("BeamSearchDecoder",))
-gone(lambda: types.new_class("Mine", (decoder.BeamSearchDecoder,)), "ops.beam_search_decoder.BeamSearchDecoder is gone")
+trees = load("tensorflow.contrib.boosted_trees.python.ops.model_ops", ("Tree",))
+gone(lambda: types.new_class("Mine", (trees.Tree,)), "ops.model_ops.Tree is gone")
 cell = load("tensorflow.contrib.rnn.python.ops.core_rnn_cell", ("LSTMCell",))
 assert cell.LSTMCell is tf1.nn.rnn_cell.LSTMCell
 
