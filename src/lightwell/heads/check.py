@@ -68,7 +68,8 @@ def _unless(is_good: Any, told: Callable[[], list[Any]], value: Any) -> Any:
 
 
 def _same_rank(shape: Any, expected: Any) -> bool:
-    return shape.shape[0] is not None and shape.shape[0] == expected.shape[0]
+    rank = tf.compat.dimension_value(shape.shape[0])
+    return rank is not None and rank == expected.shape[0]
 
 
 def _read_alike(shape: Any, expected: Any) -> Any:

@@ -114,7 +114,7 @@ class LayerRNNCell(RNNCell):
     def build(self, input_shape: Any) -> None:
         """Checks the inputs and makes the variables."""
         shape, where = tf.TensorShape(input_shape), type(self).__name__
-        if shape.rank is None or shape[-1] is None:
+        if shape.rank is None or tf.compat.dimension_value(shape[-1]) is None:
             raise UsageError(
                 f"{where}: expected inputs.shape[-1] to be known, got shape {shape}. "
                 "Set it with inputs.set_shape([None, depth]) before the call."

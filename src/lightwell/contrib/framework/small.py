@@ -71,9 +71,9 @@ def remove_squeezable_dimensions(predictions: Any, labels: Any, name: str | None
         ranks = predictions.shape.rank, labels.shape.rank
         if None in ranks:
             return predictions, labels
-        if ranks[0] == ranks[1] + 1 and predictions.shape[-1] in (1, None):
+        if ranks[0] == ranks[1] + 1 and tf.compat.dimension_value(predictions.shape[-1]) in (1, None):
             predictions = tf.squeeze(predictions, [-1])
-        elif ranks[1] == ranks[0] + 1 and labels.shape[-1] in (1, None):
+        elif ranks[1] == ranks[0] + 1 and tf.compat.dimension_value(labels.shape[-1]) in (1, None):
             labels = tf.squeeze(labels, [-1])
         return predictions, labels
 

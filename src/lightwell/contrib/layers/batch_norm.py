@@ -161,7 +161,7 @@ def _rank(values: Any, data_format: str) -> int:
     if rank is None:
         raise UsageError(f"batch_norm: Inputs {values.name} has undefined rank. Set its shape before.")
     axis = 1 if data_format == "NCHW" else rank - 1
-    if values.shape[axis] is None:
+    if tf.compat.dimension_value(values.shape[axis]) is None:
         raise UsageError(
             f"batch_norm: Inputs {values.name} has undefined channels dimension {values.shape}. Set it with "
             "tf.ensure_shape: the variables are of that size."

@@ -192,7 +192,8 @@ def _dense(one: Making, column: Any, contrib: Contrib, transformed: Transformed)
         )
     dense = column.get_dense_tensor(transformed, None)
     size = int(column.variable_shape.num_elements())
-    made = tf.reshape(dense, [-1 if dense.shape[0] is None else dense.shape[0], size])
+    rows = tf.compat.dimension_value(dense.shape[0])
+    made = tf.reshape(dense, [-1 if rows is None else rows, size])
     return tf.cast(made, tf.float32)
 
 

@@ -86,7 +86,7 @@ elu = functools.partial(fully_connected, activation_fn=tf.nn.elu)
 
 def _last_size(values: Any) -> int:
     rank = values.shape.rank
-    size = None if not rank else values.shape[-1]
+    size = None if not rank else tf.compat.dimension_value(values.shape[-1])
     if rank is None or rank < 2 or size is None:
         raise UsageError(
             f"fully_connected: the inputs must have two axes or more, and the last dimension of the inputs should be "

@@ -167,7 +167,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     def build(self, input_shape: Any) -> None:
         """Makes the variables."""
         shape, units = tf.TensorShape(input_shape), self._units
-        if shape.rank != 3 or shape[-1] is None:
+        if shape.rank != 3 or tf.compat.dimension_value(shape[-1]) is None:
             raise UsageError(
                 f"{type(self).__name__}: expected inputs [time, batch, depth] of known depth, got {shape}."
             )

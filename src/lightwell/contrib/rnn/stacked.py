@@ -110,7 +110,7 @@ def transpose_batch_time(x: Any) -> Any:
 def best_effort_input_batch_size(flat_input: Sequence[Any]) -> Any:
     """The batch size of inputs that begin with time: a number where one says it, else a tensor."""
     for one in flat_input:
-        if one.shape.rank is not None and one.shape.rank > 1 and one.shape[1] is not None:
+        if one.shape.rank is not None and one.shape.rank > 1 and tf.compat.dimension_value(one.shape[1]) is not None:
             return int(one.shape[1])
     return tf.shape(flat_input[0])[1]
 
