@@ -59,6 +59,16 @@ def test_weights_need_no_data(est: lw.Estimator) -> None:
     assert list(found) == ["weights/dense/kernel"]
 
 
+def test_an_edited_checkpoint_comes_after_its_parent(tmp_path: Path) -> None:
+    est = models.trained(tmp_path)
+    with est.edit() as w:
+        w["dense/kernel"] *= 0.0
+    found = est.over_checkpoints(weights="dense/kernel")
+    assert found.steps.tolist() == [0, 10, 20, 20]
+    assert found["weights/dense/kernel"].norm[-1] == 0.0
+    assert [line.split()[0] for line in str(found).splitlines()] == ["step", "0", "10", "20", "model.ckpt-edit1-20"]
+
+
 def test_without_metrics_it_needs_no_labels(est: lw.Estimator, timeline: Any) -> None:
     found = est.over_checkpoints(
         lambda: models.data().map(lambda x, y: x), taps="layers/dense", metrics=False, checkpoints=[10, 20], steps=2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -111,10 +112,16 @@ class Timeline(Mapping[str, Any]):
     def _table(self) -> tuple[list[str], list[list[str]]]:
         curves = self.curves()
         rows = [
-            [f"{step:,}", *(f"{curve[place]:.4g}" for curve in curves.values())]
-            for place, step in enumerate(self.steps)
+            [_told(checkpoint, step), *(f"{curve[place]:.4g}" for curve in curves.values())]
+            for place, (checkpoint, step) in enumerate(zip(self.checkpoints, self.steps, strict=True))
         ]
         return ["step", *curves], rows
+
+
+def _told(checkpoint: str, step: int) -> str:
+    """A checkpoint by its step; one that was edited by its name, as its parent has the same step."""
+    name = os.path.basename(checkpoint)
+    return name if "-edit" in name else f"{step:,}"
 
 
 def timeline_of(checkpoints: Sequence[str], steps: Sequence[int], seen: Sequence[Mapping[str, Any]]) -> Timeline:

@@ -188,11 +188,11 @@ def _check_same_input(inputs: Mapping[str, Any], other: Mapping[str, Any]) -> No
 
 
 def _chosen(model: Model, given: Sequence[Any] | None) -> list[str]:
-    """The checkpoints to look at, by their steps."""
+    """The checkpoints to look at, by their steps; an edited one after the one it was made of."""
     if given is not None:
         found = [_one_checkpoint(model, one) for one in given]
     else:
-        found = [prefix for prefix in newest_first(model.model_dir) if exists(prefix)]
+        found = [prefix for prefix in newest_first(model.model_dir) if exists(prefix)][::-1]
     if not found:
         raise UsageError(f"{_OVER}: Couldn't find trained model at {model.model_dir}: it has no checkpoint.")
     return sorted(dict.fromkeys(found), key=_step)
