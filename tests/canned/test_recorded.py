@@ -17,10 +17,24 @@ FACES = {"v1": lightwell.compat.v1.estimator, "v2": lightwell.estimator}
 FILES = {"canned": cases.CASES, "canned_rnn": sequences.CASES, "canned_kmeans": clusters.CASES}
 RECORDED = {file: recordings.load_json(file)["cases"] for file in FILES}
 STARTS = {file: recordings.load_arrays(file) for file in FILES}
-# Loops of Keras take long to build: two stand for all.
-QUICK = {"v2 RNNClassifier lstm", "v2 RNNClassifier steps"}
+# Each model as it comes is usual work; of their options, which take minutes together, a few stand for all.
+QUICK = {
+    "v2 RNNClassifier lstm",
+    "v2 RNNClassifier steps",
+    "v1 LinearRegressor partitioner",
+    "v2 LinearRegressor Adam",
+    "v2 DNNClassifier batch_norm",
+    "v1 DNNClassifier Adam object",
+    "v1 Combined twice Ftrl",
+}
+
+
+def _is_usual(file: str, name: str) -> bool:
+    return name in QUICK or file == "canned_kmeans" or (file == "canned" and len(name.split()) == 2)
+
+
 EACH = [
-    pytest.param(file, name, marks=[pytest.mark.slow] if file == "canned_rnn" and name not in QUICK else [])
+    pytest.param(file, name, marks=[] if _is_usual(file, name) else [pytest.mark.slow])
     for file, found in FILES.items()
     for name in found
 ]

@@ -186,7 +186,12 @@ def caught(make: Callable[[Path], Any], directory: Path) -> Any:
     return told.value
 
 
-@pytest.mark.parametrize("name", FAILURES)
+LONG = "a variable too large"  # gigabytes are made, and then refused
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == LONG else []) for name in FAILURES]
+)
 def test_it_names_the_line_of_the_user_in_few_lines(name: str, tmp_path: Path) -> None:
     failure = FAILURES[name]
     error = caught(failure.make, tmp_path)

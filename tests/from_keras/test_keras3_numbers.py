@@ -25,7 +25,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("optimizer", [pytest.param("sgd", marks=[pytest.mark.slow]), "adam"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_model_starts_trains_and_predicts_as_in_keras(tmp_path: Path, kind: str, optimizer: str) -> None:
     model = compiled(KINDS[kind](), OPTIMIZERS[optimizer]())

@@ -34,6 +34,7 @@ def _model(case: Case, **how: Any) -> Any:
     return model
 
 
+@pytest.mark.slow  # the life of a head is led in the contracts of ready-made models, too
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("name", KINDS)
 def test_train_evaluate_predict_resume(name: str, face: str, tmp_path: Path) -> None:
@@ -53,7 +54,10 @@ def test_train_evaluate_predict_resume(name: str, face: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in ("binary", "several heads") else [pytest.mark.slow]) for name in KINDS],
+)
 def test_every_optimizer(name: str, kind: str, tmp_path: Path) -> None:
     how = {"optimizer": OPTIMIZERS[kind]}
     if kind != "v1":

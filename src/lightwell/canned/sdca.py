@@ -118,9 +118,8 @@ class LinearSDCA:
         ids = self._ids(features, where)
         own = _own(head)
         loss_type = LOGISTIC if isinstance(own, BinaryClassHead) else SQUARED
-        labels = own._processed_labels(logits, labels)
-        _, weights = own._unweighted_loss_and_weights(logits, labels, features)
-        examples = examples_of(features, variables, bias, labels, weights, tf.shape(ids)[0], where)
+        batch = own.weighed(labels, logits, features)
+        examples = examples_of(features, variables, bias, batch.labels, batch.weights, tf.shape(ids)[0], where)
         raw = [self._unshrunk(variable, face) for variable in examples.weights]
         table = ExampleTable(self.num_table_shards or 1)
         state, sparse_changes, dense_changes = self._solved(examples, raw, table.find(ids), loss_type)

@@ -1,4 +1,4 @@
-"""TensorFlow 1 spelling: what is asked for and not written yet, and what the program is told."""
+"""TensorFlow 1 spelling: a weight is changed from outside of model_fn, and the model goes on from it."""
 
 import json
 import sys
@@ -19,19 +19,9 @@ def input_fn():
     return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1])).batch(2)
 
 
-def change_a_weight():
-    estimator.layers["dense"].kernel = np.zeros([2, 1], np.float32)
-
-
 estimator = tf.estimator.Estimator(model_fn, model_dir=sys.argv[1])
 estimator.train(input_fn)
-wishes = {
-    "change_a_weight": change_a_weight,
-}
-told = {}
-for name, wish in wishes.items():
-    try:
-        wish()
-    except Exception as error:
-        told[name] = [type(error).__name__, str(error)]
-print(json.dumps(told))
+estimator.layers["dense"].kernel = np.full([2, 1], 0.5, np.float32)
+estimator.layers["dense"].bias = [0.25]
+rows = [float(row["output"][0]) for row in estimator.predict(input_fn)]
+print(json.dumps({"kernel": estimator.layers["dense"].kernel.tolist(), "rows": rows}))
