@@ -47,6 +47,7 @@ def test_hints_are_sentences_and_targets_lead_somewhere() -> None:
         ("contrib.estimator.RNNEstimator", "Use tf.estimator.experimental.RNNEstimator, with units for num_units"),
         ("contrib.layers.real_valued_column", "`from lightwell import tf1 as tf` has it"),
         ("contrib.layers.sequence_input_from_feature_columns", "Use the sequence columns of tf.feature_column"),
+        ("contrib.layers.optimise_loss", "Did you mean tf.contrib.layers.optimize_loss?"),
         ("contrib.solvers", "Nothing under tf.contrib.solvers has a successor"),
     ],
 )

@@ -93,7 +93,8 @@ def summary(report: Report) -> Iterator[str]:
         options = "--old-numpy " if kinds["numpy"] else ""
         yield f"Nothing{' else' if options else ''} stops it. Next: lightwell run {options}{report.program}"
     else:
-        yield f"{report.stops} things stop it; begin with the first table."
+        told = "1 thing stops it" if report.stops == 1 else f"{report.stops} things stop it"
+        yield f"{told}; begin with the first table."
 
 
 def _sections(report: Report) -> Iterator[_Section]:

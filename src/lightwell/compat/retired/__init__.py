@@ -8,6 +8,7 @@ give, where it is installed. Retired names of `tf.estimator` itself are absent r
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Mapping
 
@@ -64,6 +65,9 @@ def contrib_hint(path: str, installed: bool = False) -> str:
     # Modules below `python` defined the names that the namespace offered.
     name = below.rpartition(".")[2]
     cell = cells.get(name) or cells.get("", "")
+    nearest = difflib.get_close_matches(name, living_names(namespace), 1, 0.85) if name not in cells else []
+    if nearest:
+        return f"tf.{path} does not exist. Did you mean tf.contrib.{namespace}.{nearest[0]}?"
     if cell.startswith("?"):
         package, _, hint = cell[1:].partition(" ")
         return f"{start} {hint}" if not installed else f"{start} The package {package} does not have it either."
