@@ -9,13 +9,8 @@ import tensorflow as tf
 
 from lightwell.contrib.framework.arg_scope import add_arg_scope
 from lightwell.contrib.layers import windows
-from lightwell.contrib.layers.initializers import xavier_initializer
-from lightwell.contrib.layers.making import Making, making
+from lightwell.contrib.layers.making import BIASES, RELU, WEIGHTS, making
 from lightwell.errors import UsageError
-
-WEIGHTS: Any = xavier_initializer()
-BIASES: Any = tf.compat.v1.zeros_initializer()
-RELU: Any = tf.nn.relu
 
 
 def convolved(
@@ -73,36 +68,16 @@ def convolved(
             dilations=rates,
             name=f"Conv{axes}D",
         )
-        outputs = with_biases(
-            one,
+        outputs = one.with_biases(
             outputs,
             int(num_outputs),
-            form,
             normalizer_fn,
             normalizer_params,
             biases_initializer,
             biases_regularizer,
+            windows.bias_layout(form),
         )
         return one.finished(outputs, activation_fn)
-
-
-def with_biases(
-    one: Making,
-    outputs: Any,
-    size: int,
-    form: str,
-    normalizer_fn: Callable[..., Any] | None,
-    normalizer_params: Mapping[str, Any] | None,
-    biases_initializer: Any,
-    biases_regularizer: Any,
-) -> Any:
-    """The result of a convolution, normalised, or with biases added, or as it is."""
-    if normalizer_fn is not None:
-        return normalizer_fn(outputs, **(normalizer_params or {}))
-    if biases_initializer is None:
-        return outputs
-    biases = one.variable("biases", [size], outputs.dtype.base_dtype, biases_initializer, biases_regularizer)
-    return tf.nn.bias_add(outputs, biases, data_format=windows.bias_layout(form), name="BiasAdd")
 
 
 @add_arg_scope

@@ -9,8 +9,7 @@ import tensorflow as tf
 
 from lightwell.contrib.framework.arg_scope import add_arg_scope
 from lightwell.contrib.layers import windows
-from lightwell.contrib.layers.conv import BIASES, RELU, WEIGHTS, with_biases
-from lightwell.contrib.layers.making import making
+from lightwell.contrib.layers.making import BIASES, RELU, WEIGHTS, making
 from lightwell.errors import UsageError
 
 
@@ -57,15 +56,14 @@ def convolution2d_transpose(
             values, tf.convert_to_tensor(weights), asked, windows.spread(strides, form), padding.upper(), form
         )
         outputs.set_shape(known)
-        outputs = with_biases(
-            one,
+        outputs = one.with_biases(
             outputs,
             int(num_outputs),
-            form,
             normalizer_fn,
             normalizer_params,
             biases_initializer,
             biases_regularizer,
+            windows.bias_layout(form),
         )
         return one.finished(outputs, activation_fn)
 
@@ -133,8 +131,14 @@ def separable_convolution2d(
             outputs = tf.nn.separable_conv2d(
                 values, each, tf.convert_to_tensor(mixing), strides, padding.upper(), form, rates
             )
-        outputs = with_biases(
-            one, outputs, size, form, normalizer_fn, normalizer_params, biases_initializer, biases_regularizer
+        outputs = one.with_biases(
+            outputs,
+            size,
+            normalizer_fn,
+            normalizer_params,
+            biases_initializer,
+            biases_regularizer,
+            windows.bias_layout(form),
         )
         return one.finished(outputs, activation_fn)
 

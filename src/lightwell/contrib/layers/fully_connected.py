@@ -9,25 +9,20 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.contrib.framework.arg_scope import add_arg_scope
-from lightwell.contrib.layers.initializers import xavier_initializer
-from lightwell.contrib.layers.making import making
+from lightwell.contrib.layers.making import BIASES, RELU, WEIGHTS, making
 from lightwell.errors import UsageError
-
-_WEIGHTS: Any = xavier_initializer()
-_BIASES: Any = tf.compat.v1.zeros_initializer()
-_RELU: Any = tf.nn.relu
 
 
 @add_arg_scope
 def fully_connected(
     inputs: Any,
     num_outputs: Any,
-    activation_fn: Callable[[Any], Any] | None = _RELU,
+    activation_fn: Callable[[Any], Any] | None = RELU,
     normalizer_fn: Callable[..., Any] | None = None,
     normalizer_params: Mapping[str, Any] | None = None,
-    weights_initializer: Any = _WEIGHTS,
+    weights_initializer: Any = WEIGHTS,
     weights_regularizer: Any = None,
-    biases_initializer: Any = _BIASES,
+    biases_initializer: Any = BIASES,
     biases_regularizer: Any = None,
     reuse: Any = None,
     variables_collections: Any = None,
@@ -67,14 +62,11 @@ def fully_connected(
     with making("fully_connected", inputs, scope, "fully_connected", reuse=reuse, **settings) as one:
         values = tf.convert_to_tensor(inputs)
         shape = [_last_size(values), int(num_outputs)]
-        dtype = values.dtype.base_dtype
-        weights = one.variable("weights", shape, dtype, weights_initializer, weights_regularizer)
+        weights = one.variable("weights", shape, values.dtype.base_dtype, weights_initializer, weights_regularizer)
         outputs = _product(values, weights, int(num_outputs))
-        if normalizer_fn is not None:
-            outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-        elif biases_initializer is not None:
-            biases = one.variable("biases", shape[1:], dtype, biases_initializer, biases_regularizer)
-            outputs = tf.nn.bias_add(outputs, biases, name="BiasAdd")
+        outputs = one.with_biases(
+            outputs, shape[1], normalizer_fn, normalizer_params, biases_initializer, biases_regularizer
+        )
         return one.finished(outputs, activation_fn)
 
 

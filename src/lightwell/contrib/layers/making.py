@@ -14,8 +14,14 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.contrib.framework.variables import model_variable
+from lightwell.contrib.layers.initializers import xavier_initializer
 from lightwell.layers.record import passed_outputs
 from lightwell.layers.variables import pieces_of
+
+# What layers with weights start from, and end with, unless they are told otherwise.
+WEIGHTS: Any = xavier_initializer()
+BIASES: Any = tf.compat.v1.zeros_initializer()
+RELU: Any = tf.nn.relu
 
 
 @dataclass(eq=False)
@@ -68,6 +74,24 @@ class Making:
         if isinstance(wanted, Mapping):
             wanted = wanted.get(name)
         return [wanted] if isinstance(wanted, str) else list(wanted or ())
+
+    def with_biases(
+        self,
+        outputs: Any,
+        size: int,
+        normalizer_fn: Callable[..., Any] | None,
+        normalizer_params: Mapping[str, Any] | None,
+        biases_initializer: Any,
+        biases_regularizer: Any,
+        data_format: str | None = None,
+    ) -> Any:
+        """A result that is normalised, or has biases added, or stays as it is."""
+        if normalizer_fn is not None:
+            return normalizer_fn(outputs, **(normalizer_params or {}))
+        if biases_initializer is None:
+            return outputs
+        biases = self.variable("biases", [size], outputs.dtype.base_dtype, biases_initializer, biases_regularizer)
+        return tf.nn.bias_add(outputs, biases, data_format=data_format, name="BiasAdd")
 
     def finished(self, outputs: Any, activation_fn: Callable[[Any], Any] | None = None) -> Any:
         """The result, after its activation; noted in the book and in collections."""
