@@ -25,6 +25,7 @@ rename("keras.src", **json.loads(sys.argv[3]))
 import numpy as np, tensorflow as tf, keras
 import lightwell as lw
 v1 = tf.compat.v1
+keras.utils.set_random_seed(1)  # a Keras that is left alone draws its first weights by itself
 lines = []
 tf.get_logger().addFilter(lambda record: lines.append(record.getMessage()))
 keras.layers.Dense(1)  # which takes the first name
@@ -65,7 +66,7 @@ def _trained(folder: Path, **renamed: str) -> Any:
 
 def test_a_keras_whose_variables_are_made_otherwise_trains_on_its_own(tmp_path: Path) -> None:
     found = _trained(tmp_path, _initialize="_make_value", _direct_assign="_set_now")
-    assert found["last"] < found["first"] / 4
+    assert found["last"] < found["first"] / 10
     assert found["row"] == [1]
     assert found["layers"] == []
     assert found["told"] == [
