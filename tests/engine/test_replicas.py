@@ -13,6 +13,7 @@ import tensorflow as tf
 from tests.parity import replica_runs as runs
 
 import lightwell as lw
+from lightwell.errors import ModelFnError
 
 v1 = tf.compat.v1
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
@@ -161,3 +162,11 @@ def test_moving_statistics_of_keras_are_the_mean_over_replicas(tmp_path: Path) -
     assert both.get_variable_names() == alone.get_variable_names()
     mean = "batch_normalization/moving_mean"
     np.testing.assert_allclose(both.get_variable_value(mean), alone.get_variable_value(mean), **CLOSE)
+
+
+def test_keras_optimizers_say_where_replicas_share_their_variables(tmp_path: Path) -> None:
+    with runs.more_devices_allowed():
+        strategy, _ = STRATEGIES["central"]()
+    made = keras_model(normalized=False)(lw.RunConfig(str(tmp_path), train_distribute=strategy))
+    with pytest.raises(ModelFnError, match="cannot be used under CentralStorageStrategy, whose replicas share"):
+        made.train(runs.batches, steps=1)

@@ -195,6 +195,12 @@ def _counts_in(optimizer: Any, global_step: Any) -> bool:
 def _update(
     trace: KerasTrace, optimizer: Any, gradients: list[Any], targets: list[Any], global_step: Any
 ) -> tf.Operation:
+    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and len(_tf.parts_of(targets[0])) == 1:
+        raise ModelFnError(
+            f"minimize: the Keras optimizer {optimizer.name!r} cannot be used under "
+            f"{type(tf.distribute.get_strategy()).__name__}, whose replicas share their variables: each would update "
+            "them. Use tf.distribute.MirroredStrategy, or an optimizer of tf.compat.v1.train."
+        )
     gradients = _of_all_replicas(passed_gradients(gradients, targets))
     trained = [_keras_variable(trace, variable) for variable in targets]
     left_to_count = None if _counts_in(optimizer, global_step) else global_step
