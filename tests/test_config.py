@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,3 +159,19 @@ def test_it_travels() -> None:
         assert again is not config
         assert (again.model_dir, again.save_checkpoints_steps, again.save_checkpoints_secs) == ("/m", 3, None)
     assert "save_checkpoints_steps=3" in repr(config)
+
+
+def test_experimental_distribute_names_both_strategies() -> None:
+    both = SimpleNamespace(train_distribute="one", eval_distribute="two", remote_cluster=None)
+    config = RunConfig(experimental_distribute=both)
+    assert (config.train_distribute, config.eval_distribute) == ("one", "two")
+    assert RunConfig().replace(experimental_distribute=both).eval_distribute == "two"
+    with pytest.raises(UsageError, match="Either `train_distribute` or`experimental_distribute"):
+        RunConfig(train_distribute="three", experimental_distribute=both)
+
+
+def test_copies_share_the_strategies() -> None:
+    strategy = object()
+    config = RunConfig(train_distribute=strategy)
+    assert copy.deepcopy(config).train_distribute is strategy
+    assert config.replace(tf_random_seed=1).train_distribute is strategy

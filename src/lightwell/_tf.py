@@ -7,7 +7,7 @@ for, told in one warning, and nothing else.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lightwell._probes import lacking, tell_once
@@ -81,12 +81,29 @@ def _translated(held: Any, find: Callable[[str, bool], Any], with_step: bool) ->
     return held
 
 
+def parts_of(variable: Any) -> tuple[Any, ...]:
+    """What each replica of a strategy has of a variable, in order; the variable itself where it is one for all.
+
+    All of this is public; it stands here because a variable of several replicas answers for itself only where its
+    strategy is entered, and asking it for what it does not know makes it compute its value.
+    """
+    import tensorflow as tf
+
+    return tuple(variable.values) if isinstance(variable, tf.distribute.DistributedValues) else (variable,)
+
+
+def variable_name(variable: Any) -> str:
+    """The name of a variable in the graph, the same for every replica."""
+    return str(parts_of(variable)[0].op.name)
+
+
 def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
     """Name and shape of a variable as a checkpoint has it: for a part of a partitioned variable, those of the whole.
 
     A size that the graph does not know is 0. A part knows its whole so that `Saver` can join them; there is no public
     way to ask it.
     """
+    variable = parts_of(variable)[0]
     missing = lacking(variable, ["_save_slice_info"])
     if missing:
         tell_once(release(), tuple(missing), "A partitioned variable is shown as its parts.")
@@ -102,7 +119,7 @@ def place_in_whole(variable: Any) -> tuple[slice, ...]:
 
     For the same reason as `whole_variable`.
     """
-    part = getattr(variable, "_save_slice_info", None)
+    part = getattr(parts_of(variable)[0], "_save_slice_info", None)
     if part is None:
         return ()
     return tuple(slice(start, start + size) for start, size in zip(part.var_offset, part.var_shape, strict=True))
@@ -321,3 +338,43 @@ def eager_mode() -> contextlib.AbstractContextManager[Any]:
         tell_once(release(), ("__internal__.eager_context.eager_mode",), loss)
         return contextlib.nullcontext()
     return found()
+
+
+def mean_over_replicas(strategy: Any) -> contextlib.AbstractContextManager[Any]:
+    """Inside the block, `tf.compat.v1` optimizers step by the mean of the gradients of all replicas, not by their sum.
+
+    So they did under an Estimator, and there only; strategies have a switch for it that is not public.
+
+    Raises:
+        NotImplementedError: this TensorFlow has none. Numbers would be others, so nothing is trained.
+    """
+    found = getattr(strategy, "_scale_loss_for_estimator_enabled", None)
+    if found is None:
+        raise NotImplementedError(
+            f"{release()} has no switch that makes tf.compat.v1 optimizers step by the mean over replicas; a "
+            "distribution strategy cannot be used with it. Leave train_distribute out."
+        )
+    return found()
+
+
+@contextlib.contextmanager
+def outside_strategies() -> Iterator[None]:
+    """Inside the block, what is built in the default graph is no strategy's business: variables are what they are.
+
+    The update of a Keras optimizer is a function, in which a replica may not ask the others; by then it need not. There
+    is no public way to leave a strategy.
+
+    Raises:
+        NotImplementedError: this TensorFlow keeps its strategies elsewhere.
+    """
+    import tensorflow as tf
+
+    graph = tf.compat.v1.get_default_graph()
+    if lacking(graph, ["_distribution_strategy_stack"]):
+        raise NotImplementedError(f"{release()} keeps strategies elsewhere: Keras optimizers cannot be used with one.")
+    before = graph._distribution_strategy_stack
+    graph._distribution_strategy_stack = []
+    try:
+        yield
+    finally:
+        graph._distribution_strategy_stack = before

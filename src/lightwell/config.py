@@ -100,7 +100,7 @@ class RunConfig:
         device_fn: places each op: called with the op, returns a device string.
         protocol: the protocol between servers of a cluster, `grpc` when None.
         eval_distribute: a `tf.distribute.Strategy` for evaluation.
-        experimental_distribute: settings for distributed training by a coordinator.
+        experimental_distribute: the two strategies in one value, a `tf.contrib.distribute.DistributeConfig`.
         experimental_max_worker_delay_secs: how long a worker waits at the most before it starts.
         session_creation_timeout_secs: how long a worker waits for its session.
         checkpoint_save_graph_def: whether graph and meta graph are written beside checkpoints.
@@ -173,6 +173,7 @@ class RunConfig:
         cluster = read_cluster()
         given["model_dir"] = _agreed_model_dir(model_dir, cluster.model_dir)
         given |= _cadence(save_checkpoints_steps, save_checkpoints_secs)
+        given |= _strategies(given)
         if session_config is None:
             given["session_config"] = cluster_session_config(cluster)
         self._put(given)
@@ -193,7 +194,18 @@ class RunConfig:
             if changes.get(name) is not None:
                 changes = {**changes, **_cadence(**{name: changes[name], other: changes.get(other)})}
         new = copy.deepcopy(self)
+        if changes.get("experimental_distribute") is not None:
+            changes |= _strategies(changes)
         new._put({name: getattr(new, f"_{name}") for name in _SETTINGS} | changes)
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        for name in _STRATEGIES:  # a strategy is its devices: a copy of one would be another
+            held = getattr(self, f"_{name}", None)
+            memo[id(held)] = held
+        vars(new).update(copy.deepcopy(vars(self), memo))
         return new
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -216,6 +228,7 @@ class RunConfig:
             setattr(self, f"_{name}", value)
 
 
+_STRATEGIES = ("train_distribute", "eval_distribute", "experimental_distribute")
 # Its settings by name, in the order of the constructor, and what it tells about its place in a cluster.
 _SETTINGS = tuple(name for name in inspect.signature(RunConfig).parameters)
 _PLACE = (
@@ -237,6 +250,18 @@ def _cadence(save_checkpoints_steps: Any, save_checkpoints_secs: Any) -> dict[st
             f"got {steps!r} and {secs!r}."
         )
     return {"save_checkpoints_steps": steps, "save_checkpoints_secs": secs}
+
+
+def _strategies(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The strategies that `experimental_distribute` names, a `tf.contrib.distribute.DistributeConfig`."""
+    named = {name: getattr(given.get("experimental_distribute"), name, None) for name in _STRATEGIES[:2]}
+    for name, strategy in named.items():
+        if strategy is not None and given.get(name) is not None:
+            raise UsageError(
+                f"RunConfig: Either `{name}` or`experimental_distribute.{name}` can be set, got {given[name]!r} and "
+                f"{strategy!r}. Leave one out."
+            )
+    return {name: strategy for name, strategy in named.items() if strategy is not None}
 
 
 def _agreed_model_dir(given: Any, by_platform: str | None) -> Any:

@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 from tests import tiny
 from tests.conftest import LogLines
+from tests.parity.replica_runs import strategy_of
 
 import lightwell as lw
 from lightwell.errors import CheckpointUnreadable, UsageError, WrongType
@@ -168,12 +169,20 @@ def test_a_warm_start_that_is_gone_does_not_hinder_a_trained_model(tmp_path: Pat
     assert made.evaluate(tiny.once)["global_step"] == 2
 
 
-def test_a_distribution_strategy_is_refused_with_words(tmp_path: Path) -> None:
+def test_what_is_no_strategy_of_this_tensorflow_is_refused_with_words(tmp_path: Path) -> None:
     made = tiny.estimator(tmp_path, train_distribute=object(), eval_distribute=object())
-    with pytest.raises(UsageError, match=r"train: RunConfig has the distribution strategy object, .* yet\. Leave"):
+    with pytest.raises(WrongType, match=r"train: RunConfig's strategy must be a tf\.distribute\.Strategy .* builtins"):
         made.train(tiny.data, steps=1)
-    with pytest.raises(UsageError, match="evaluate: RunConfig has the distribution strategy object"):
+    with pytest.raises(WrongType, match=r"evaluate: RunConfig's strategy must be a tf\.distribute\.Strategy"):
         made.evaluate(tiny.once)
+
+
+def test_a_session_with_too_few_devices_for_its_strategy_is_told(tmp_path: Path) -> None:
+    strategy = strategy_of(2)
+    settings = v1.ConfigProto(device_count={"CPU": 1})
+    made = tiny.estimator(tmp_path, train_distribute=strategy, session_config=settings)
+    with pytest.raises(UsageError, match=r"MirroredStrategy runs on 2 CPU devices, .*'CPU': 1.*Set it to 2"):
+        made.train(tiny.data, steps=1)
 
 
 INPUTS: dict[str, Any] = {

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import UsageError
 
 _Key = tuple[bytes, bytes]
@@ -85,7 +86,8 @@ def _keys(op: tf.Operation) -> list[_Key]:
 def _initial_values(session: Any, keys: list[_Key]) -> dict[_Key, Any]:
     saved = _saved_tensors(session.graph)
     variables = {
-        variable.op.name: variable for variable in session.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+        _tf.variable_name(variable): variable
+        for variable in session.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
     }
     missing = [name.decode() for name, _ in keys if name.decode() not in variables]
     if missing:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError
@@ -204,7 +205,7 @@ def _left_out(chosen: Mapping[str, Any], stored: Mapping[str, Any]) -> tuple[str
 
 def _name(variable: Any) -> str:
     """A variable's name in checkpoints; for a part of a partitioned variable, that of the whole."""
-    return re.sub(r"/part_\d+$", "", variable.op.name)
+    return re.sub(r"/part_\d+$", "", _tf.variable_name(variable))
 
 
 def _fits(parts: Sequence[Any], stored: tuple[int, ...]) -> bool:

@@ -15,16 +15,19 @@ import tensorflow as tf
 from lightwell import litter
 from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
-from lightwell.engine.metrics import evaluation_ops
+from lightwell.engine.metrics import evaluation_ops, with_loss_metric
 from lightwell.engine.program import Program
+from lightwell.engine.replicas import Replicas, built_on_all, in_scope, joined_spec
 from lightwell.errors import ModelFnError
 from lightwell.failures.model_fn import Call, explained_model_fn_error
 from lightwell.feature_columns.recording import recording_columns
 from lightwell.inputs.array_calls import arrays_kept_out
 from lightwell.inputs.call import call_input_fn
+from lightwell.inputs.shares import Share, shares_of
 from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
-from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn
+from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn, keras_in_replica
+from lightwell.interop.trace import KerasTrace
 from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
 from lightwell.keys import GLOBAL_STEP_READS, LOSS, OWN_SCOPE, ModeKeys
 from lightwell.layers.gate import Edit
@@ -56,6 +59,7 @@ class Recipe:
         edits: what may change values on their way through the model.
         hold: in training, given the program, gives the op to train with in place of the model's own.
         is_export: whether the graph is written, not run: `input_fn` gives features and labels that others will feed.
+        strategy: a `tf.distribute` strategy of this machine, whose replicas run the model; None for one device.
     """
 
     model_fn: Callable[..., Any]
@@ -68,6 +72,7 @@ class Recipe:
     edits: Sequence[Edit] = ()
     hold: Callable[[Program], Any] | None = None
     is_export: bool = False
+    strategy: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +82,15 @@ class Draft:
     Attributes:
         recipe: what it is built from.
         graph: the graph so far.
-        inputs: the batch's tensors.
+        inputs: the batch's tensors; under a strategy, those of the first replica.
+        shares: under a strategy, the batch of each replica.
         global_step: the step counter; to evaluate and predict it is made with the model.
     """
 
     recipe: Recipe
     graph: tf.Graph
     inputs: Inputs
+    shares: tuple[Share, ...] = ()
     global_step: Any = None
 
 
@@ -100,20 +107,20 @@ def build(recipe: Recipe) -> Program:
 def draft(recipe: Recipe) -> Draft:
     """Calls `input_fn` in a new graph."""
     graph = tf.Graph()
-    with graph.as_default(), graph.device(recipe.config.device_fn):
+    with graph.as_default(), graph.device(recipe.config.device_fn), in_scope(recipe.strategy):
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = recipe.make_global_step(graph) if is_first else None
         if global_step is not None and not recipe.is_export:
             _prepare_global_step_read(global_step)
-        return Draft(recipe, graph, _build_inputs(recipe, graph), global_step)
+        return Draft(recipe, graph, *_build_inputs(recipe, graph), global_step)
 
 
 def finish(draft: Draft) -> Program:
     """Calls `model_fn` in a draft's graph, and adds what its mode needs."""
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
-    with graph.as_default(), graph.device(recipe.config.device_fn):
+    with graph.as_default(), graph.device(recipe.config.device_fn), in_scope(recipe.strategy):
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = draft.global_step if is_first else recipe.make_global_step(graph)
         book = LayerBook(edits=recipe.edits)
@@ -124,17 +131,40 @@ def finish(draft: Draft) -> Program:
             v1_optimizers_in_model_fn(),
             keras_in_model_fn(recipe.mode) as keras,
         ):
-            inputs = _passed_inputs(draft.inputs)
-            spec = completed(call_model_fn(recipe, inputs), keras)
-            spec = _with_passed_loss(spec)
+            inputs, spec, replicas = _model(draft, keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
         global_step = _checked_global_step(global_step, graph)
-        program = Program(graph, recipe.mode, inputs, spec, global_step, book)
+        program = Program(graph, recipe.mode, inputs, spec, global_step, book, replicas)
         if recipe.hold is not None:
             program = dataclasses.replace(program, spec=spec._replace(train_op=recipe.hold(program)))
         return program if recipe.is_export else _completed(program, recipe.config)
+
+
+def _model(draft: Draft, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Replicas | None]:
+    """Calls `model_fn`, under a strategy for each replica; gives the inputs as they passed, and one spec for all."""
+    recipe = draft.recipe
+
+    def called(inputs: Inputs) -> tuple[Inputs, EstimatorSpec]:
+        inputs = _passed_inputs(inputs)
+        with keras_in_replica():
+            spec = _with_passed_loss(completed(call_model_fn(recipe, inputs), keras.of_replica()))
+        is_evaluated = recipe.mode == ModeKeys.EVAL and not recipe.is_export
+        return inputs, with_loss_metric(spec) if is_evaluated else spec
+
+    if recipe.strategy is None:
+        return *called(draft.inputs), None
+
+    def of_share(share: Share) -> tuple[Share, EstimatorSpec]:
+        given = dataclasses.replace(draft.inputs, features=share.features, labels=share.labels)
+        inputs, spec = called(given)
+        return Share(inputs.features, inputs.labels, share.is_there), spec
+
+    replicas = built_on_all(recipe.strategy, draft.shares, of_share)
+    first = replicas.shares[0]
+    inputs = dataclasses.replace(draft.inputs, features=first.features, labels=first.labels)
+    return inputs, joined_spec(replicas), replicas if len(replicas.specs) > 1 else None
 
 
 def _passed_inputs(inputs: Inputs) -> Inputs:
@@ -188,13 +218,20 @@ def _checked_global_step(made: Any, graph: tf.Graph) -> Any:
     return global_step
 
 
-def _build_inputs(recipe: Recipe, graph: tf.Graph) -> Inputs:
+def _build_inputs(recipe: Recipe, graph: tf.Graph) -> tuple[Inputs, tuple[Share, ...]]:
     if recipe.is_export:  # arrays belong into the graph then, and no device is the right one
         with keras_in_input_fn():
-            return Inputs(*recipe.input_fn())
+            return Inputs(*recipe.input_fn()), ()
+    count = 1 if recipe.strategy is None else recipe.strategy.num_replicas_in_sync
+    context = None if recipe.strategy is None else tf.distribute.InputContext(num_replicas_in_sync=count)
     with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as kept:
-        result = call_input_fn(recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config)
-        return unpack_inputs(result, recipe.input_fn, recipe.mode, kept)
+        result = call_input_fn(
+            recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config, input_context=context
+        )
+        if count > 1:
+            return shares_of(result, recipe.input_fn, recipe.mode, kept, count)
+        inputs = unpack_inputs(result, recipe.input_fn, recipe.mode, kept)
+        return inputs, (Share(inputs.features, inputs.labels),)
 
 
 def _prepare_global_step_read(global_step: Any) -> None:

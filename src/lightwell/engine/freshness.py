@@ -101,8 +101,8 @@ def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
     fetched = [graph.as_graph_element(value) for value in values]
     first = [*program.inputs.initializers, *graph.get_collection(_Keys.TABLE_INITIALIZERS)]
     first += [variable.initializer for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)]
-    local = {variable.op.name for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)}
-    saved = {variable.op.name for variable in graph.get_collection(_Keys.GLOBAL_VARIABLES)}
+    local = _names_of(graph, _Keys.LOCAL_VARIABLES)
+    saved = _names_of(graph, _Keys.GLOBAL_VARIABLES)
     local |= _set_with_the_input(program.inputs)
     arrays = _arrays(program.inputs)
     for op in _with_bodies(graph, [*targets, *fetched, *first]):
@@ -113,6 +113,11 @@ def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
         return False
     handles = {op.name for op in step_ops([*targets, *fetched])[1] if op.type == "VarHandleOp"}
     return handles <= local | saved
+
+
+def _names_of(graph: tf.Graph, key: str) -> set[str]:
+    """The names of the variables in a collection, those of every replica."""
+    return {part.op.name for variable in graph.get_collection(key) for part in _tf.parts_of(variable)}
 
 
 def _is_plain(scaffold: Any) -> bool:

@@ -31,7 +31,7 @@ def hold_weights(graph: tf.Graph, train_op: Any, shares: Sequence[tuple[Any, flo
         train_op: the op, or a tensor, that makes a step.
         shares: variables, each with the share of a step's change that it keeps: 0.0 for one that stays as it is.
     """
-    held = {variable.op.name: (variable, share) for variable, share in shares}
+    held = {_tf.variable_name(variable): (variable, share) for variable, share in shares}
     last = train_op.op if isinstance(train_op, tf.Tensor) else train_op
     writes = [(op, written) for op in step_ops([train_op])[0] if (written := _written(op, held))]
     cut = {op.name: op for op, _ in writes if op is not last and _can_be_cut(op, held)}

@@ -1,7 +1,7 @@
 """Evaluation's metrics as ops: one update, and a value per name.
 
-Takes the metrics of a built `EstimatorSpec`, whose Keras metrics are pairs by now, and adds the mean loss and the
-global step.
+Takes the metrics of a built `EstimatorSpec`, whose Keras metrics are pairs by now; adds the mean loss, once for each
+replica, and the global step.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from lightwell.keys import GLOBAL_STEP, LOSS
 from lightwell.spec import EstimatorSpec
 
 
-def evaluation_ops(spec: EstimatorSpec, global_step: Any) -> EvalOps:
-    """Builds the ops that an evaluation runs, in the default graph.
+def with_loss_metric(spec: EstimatorSpec) -> EstimatorSpec:
+    """The spec with the mean loss among its metrics.
 
     Raises:
         ModelFnError: a metric has a reserved name.
@@ -29,7 +29,12 @@ def evaluation_ops(spec: EstimatorSpec, global_step: Any) -> EvalOps:
                 f'model_fn: Metric with name "{reserved}" is not allowed, because Estimator already defines a default '
                 "metric with the same name. Give it another name in eval_metric_ops."
             )
-    metrics: dict[str, Any] = {**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(spec.loss)}
+    return spec._replace(eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(spec.loss)})
+
+
+def evaluation_ops(spec: EstimatorSpec, global_step: Any) -> EvalOps:
+    """Builds the ops that an evaluation runs, in the default graph."""
+    metrics = spec.eval_metric_ops
     updates, values = [], {}
     for name in sorted(metrics):
         value, update = metrics[name]

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.lineage import Change
+from lightwell.engine.replicas import Replicas
 from lightwell.inputs.unpack import Inputs
 from lightwell.layers.record import LayerBook
 from lightwell.spec import EstimatorSpec
@@ -40,6 +41,8 @@ class Program:
         spec: what `model_fn` returned.
         global_step: the step counter's variable.
         layers: the book of layer calls that `model_fn` made.
+        replicas: the model of each replica, where a strategy runs several; `spec` stands for all of them, and `inputs`
+            is what the first one got.
         step_after: in training, the global step once `spec.train_op` has run in the same call.
         evaluation: in evaluation, the metrics' ops.
         live_edits: what hooks change in the weights by hand while it runs, each written down here.
@@ -52,6 +55,7 @@ class Program:
     spec: EstimatorSpec
     global_step: Any
     layers: LayerBook
+    replicas: Replicas | None = None
     step_after: Any = None
     evaluation: EvalOps | None = None
     live_edits: list[Change] = field(default_factory=list)

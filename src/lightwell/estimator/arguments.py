@@ -88,10 +88,9 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
         UsageError: it cannot; the text says where it can.
     """
     if strategy is not None:
-        raise UsageError(
-            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
-            "support yet. Leave it out to run on one device."
-        )
+        from lightwell.engine.strategies import check_strategy
+
+        check_strategy(doing, strategy)
     if doing == "evaluate":
         return
     if config.task_type in (PS, EVALUATOR):

@@ -42,6 +42,7 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Prepared, Sessions
+from lightwell.engine.strategies import with_devices_of
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
@@ -101,15 +102,35 @@ class Model:
     input_scope: str = ""
 
     def recipe(self, mode: str, input_fn: Any, untrained: bool, gate: Sequence[Any] = ()) -> Recipe:
-        """How to build a program of one mode; without a checkpoint, initial weights may come from elsewhere."""
+        """How to build a program of one mode on one device; without a checkpoint, weights may come from elsewhere."""
         settings = self.warm_start if untrained else None
         start = None if settings is None else lambda: warm_start(settings)
         input_fn = in_scope(input_fn, self.input_scope) if self.input_scope else input_fn
         return Recipe(self.model_fn, input_fn, mode, self.params, self.config, start, self.make_global_step, gate)
 
+    def on_all_devices(self, recipe: Recipe) -> Recipe:
+        """A recipe for all replicas of the strategy of its mode, where there is one."""
+        return dataclasses.replace(recipe, strategy=self.strategy(recipe.mode))
+
+    def strategy(self, mode: str) -> Any:
+        """The distribution strategy of a mode, as `RunConfig` has it; predictions are made on one device."""
+        strategies = {ModeKeys.TRAIN: self.config.train_distribute, ModeKeys.EVAL: self.config.eval_distribute}
+        return strategies.get(mode)
+
     def plan(self, find_checkpoint: Callable[[], Source | None], target: str, exact: bool = False) -> SessionPlan:
         """How to open a session."""
-        return SessionPlan(find_checkpoint, target, self.session_config, exact)
+        strategies = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
+        return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact)
+
+    def check_changes(self, mode: str, changes: Any, doing: str) -> None:
+        """Refuses what may change values or updates on their way where a strategy runs several replicas."""
+        strategy = self.strategy(mode)
+        if changes and strategy is not None and strategy.num_replicas_in_sync > 1:
+            raise UsageError(
+                f"{doing} does not work yet under {type(strategy).__name__} with {strategy.num_replicas_in_sync} "
+                f"replicas. Leave {'train' if mode == ModeKeys.TRAIN else 'eval'}_distribute out, which gives the same "
+                "numbers with the batches of all replicas joined."
+            )
 
     def checkpoint_for(self, given: Any, doing: str) -> str | None:
         """The checkpoint that was named, else the newest; None, after a loud warning, where there is none."""
@@ -131,6 +152,8 @@ def train(
     edits: Sequence[Edit] = (),
 ) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
+    model.check_changes(ModeKeys.TRAIN, holding, "train(freeze=..., train_only=..., rates=...)")
+    model.check_changes(ModeKeys.TRAIN, edits, "train(edits=...)")
     changes = Changes(edits, ModeKeys.TRAIN, "train(edits=...)", InVariables())
     ensure_writable(model.model_dir)
     with training_in(model.model_dir):
@@ -148,7 +171,7 @@ def _train(
 ) -> TrainOutcome:
     remove_mark(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
-    recipe = model.recipe(ModeKeys.TRAIN, input_fn, untrained, changes.gate)
+    recipe = model.on_all_devices(model.recipe(ModeKeys.TRAIN, input_fn, untrained, changes.gate))
     program = changes.finished(build(dataclasses.replace(recipe, hold=holding)))
     spec, description = program.spec, KeepDescription(program, model.model_dir)
     return run_training(
@@ -173,10 +196,11 @@ def evaluate(
     edits: Sequence[Edit] = (),
 ) -> dict[str, Any]:
     """Evaluates a checkpoint; what taps saw comes with the result."""
+    model.check_changes(ModeKeys.EVAL, edits, "evaluate(edits=...)")
     changes = Changes(edits, ModeKeys.EVAL, "evaluate(edits=...)", InVariables())
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
-    recipe = model.recipe(ModeKeys.EVAL, input_fn, checkpoint is None, changes.gate)
+    recipe = model.on_all_devices(model.recipe(ModeKeys.EVAL, input_fn, checkpoint is None, changes.gate))
     statistics = OverData()
     tapped = [] if taps is None else [Watch(over_data(taps), every=1, to=statistics, name=WHERE)]
     prepared = _prepared(model, recipe, checkpoint is not None, [*hooks, *tapped], None, lambda program: None, changes)
@@ -238,7 +262,7 @@ def predict(
 
 def describe(model: Model, input_fn: Any, mode: str) -> Description:
     """What the model is made of in one mode."""
-    return describe_program(build(model.recipe(mode, input_fn, untrained=False)))
+    return describe_program(build(model.on_all_devices(model.recipe(mode, input_fn, untrained=False))))
 
 
 def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:

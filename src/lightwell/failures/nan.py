@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.checkpoints.index import newest_first
 from lightwell.failures.built import Built
 
@@ -36,7 +37,7 @@ def _bad_variables(program: Built, session: Any) -> list[str]:
         v for v in program.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES) if v.dtype.is_floating
     ]
     values = session.run(variables)
-    return [v.op.name for v, value in zip(variables, values, strict=True) if not np.all(np.isfinite(value))]
+    return [_tf.variable_name(v) for v, value in zip(variables, values, strict=True) if not np.all(np.isfinite(value))]
 
 
 def _forward_from_checkpoint(program: Built, session: Any, model_dir: str) -> str:

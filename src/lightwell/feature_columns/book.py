@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lightwell import _tf
 from lightwell.feature_columns.slots import ColumnSlot, ColumnTerm
 from lightwell.layers.record import passed_outputs
 
@@ -65,7 +66,7 @@ def with_shared(variables: Mapping[Any, Sequence[Any]]) -> dict[Any, list[Any]]:
 
 def _own_name(variable: Any) -> str:
     """The last part of a variable's name, that of the whole for a piece of a partitioned one."""
-    return str(variable.op.name.split("/part_")[0].rpartition("/")[2])
+    return str(_tf.variable_name(variable).split("/part_")[0].rpartition("/")[2])
 
 
 def _inputs_of(column: Any, features: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.feature_columns.book import distinct, passed_parts, with_shared
 from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, ColumnTerm
@@ -77,7 +78,7 @@ def _passed(features: Any, result: Any, variables: dict[Any, list[Any]]) -> Any:
 
 def _scope_of(variable: Any) -> str:
     """The scope that a variable was made in; `.../part_0` is a piece of the variable above it."""
-    return str(variable.op.name.split("/part_")[0].rpartition("/")[0])
+    return str(_tf.variable_name(variable).split("/part_")[0].rpartition("/")[0])
 
 
 def _terms(result: Any, variables: Mapping[Any, list[Any]]) -> dict[Any, Any]:

@@ -12,6 +12,8 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.errors import InputFnError, WrongType
 
 _KNOWN = ("mode", "params", "config")
+# Given where a strategy runs the model, and there only.
+_CONTEXT = "input_context"
 
 
 def check_input_fn(input_fn: Any) -> None:
@@ -26,7 +28,7 @@ def check_input_fn(input_fn: Any) -> None:
             f"input_fn must be a function that returns the input, got {type(input_fn).__name__}. "
             "Wrap what you have: input_fn=lambda: ..., so that it is built in the right graph."
         )
-    unknown = sorted(arguments_of(input_fn).required.difference(_KNOWN))
+    unknown = sorted(arguments_of(input_fn).required.difference(_KNOWN, [_CONTEXT]))
     if unknown:
         name = name_of(input_fn)
         raise InputFnError(
@@ -35,11 +37,24 @@ def check_input_fn(input_fn: Any) -> None:
         )
 
 
-def call_input_fn(input_fn: Callable[..., Any], *, mode: str, params: Any, config: Any) -> Any:
-    """Calls `input_fn` with what it asks for and returns its result as it is."""
+def call_input_fn(
+    input_fn: Callable[..., Any], *, mode: str, params: Any, config: Any, input_context: Any = None
+) -> Any:
+    """Calls `input_fn` with what it asks for and returns its result as it is.
+
+    Raises:
+        InputFnError: it needs an `input_context`, and no strategy is there to give one.
+    """
     check_input_fn(input_fn)
     available = {"mode": mode, "params": params, "config": config}
     takes = arguments_of(input_fn)
+    if input_context is not None:
+        available[_CONTEXT] = input_context
+    elif _CONTEXT in takes.required:
+        raise InputFnError(
+            f"input_fn {name_of(input_fn)!r} needs input_context, which is given under a distribution strategy only, "
+            f"and mode {mode!r} has none. Give it a default, input_context=None, or set a strategy in RunConfig."
+        )
     return input_fn(**{name: value for name, value in available.items() if takes.accepts(name)})
 
 

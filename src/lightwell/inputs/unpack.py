@@ -66,8 +66,23 @@ def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str, kept: Ke
     Raises:
         InputFnError: the result is nothing, or of a form that holds no batch.
     """
-    where = f"input_fn {name_of(input_fn)!r} (mode {mode!r})"
-    element = _next_element(result, where, kept) if isinstance(result, tf.data.Dataset) else result
+    if isinstance(result, tf.data.Dataset):
+        return unpack_element(result, input_fn, mode, kept)[0]
+    return _unpacked(result, _where(input_fn, mode), mode, kept)
+
+
+def unpack_element(dataset: tf.data.Dataset, input_fn: Callable[..., Any], mode: str, kept: Kept) -> tuple[Inputs, Any]:
+    """The next element of a dataset as an `Inputs`, and the iterator that gives more of them."""
+    where = _where(input_fn, mode)
+    element, iterator = _next_element(dataset, where, kept)
+    return _unpacked(element, where, mode, kept), iterator
+
+
+def _where(input_fn: Callable[..., Any], mode: str) -> str:
+    return f"input_fn {name_of(input_fn)!r} (mode {mode!r})"
+
+
+def _unpacked(element: Any, where: str, mode: str, kept: Kept) -> Inputs:
     features, labels = _split(element, where, mode)
     initializers = tuple(iterator.initializer for iterator, _ in kept.sources)
     return Inputs(features, labels, initializers, tuple(kept.arrays), tuple(kept.sources))
@@ -108,7 +123,7 @@ def leaves_of(structure: Any) -> Iterator[Any]:
         yield from leaves_of(part)
 
 
-def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> Any:
+def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> tuple[Any, Any]:
     spec = dataset.element_spec
     if isinstance(spec, tuple | list) and len(spec) != 2:
         raise InputFnError(
@@ -116,7 +131,8 @@ def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> Any:
             f"(features, labels), got {spec!r}. Map it to pairs, for example with features in a dict."
         )
     try:
-        return kept.iterator(dataset).get_next()
+        iterator = kept.iterator(dataset)
+        return iterator.get_next(), iterator
     except ValueError as error:
         if "graph" not in str(error):
             raise

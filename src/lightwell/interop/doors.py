@@ -11,9 +11,10 @@ import contextlib
 import functools
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lightwell import _tf
 from lightwell._probes import lacking, tell_once
 
 # Methods of a Keras variable that are replaced while model_fn runs: when it gets its value, and how it is assigned.
@@ -203,7 +204,7 @@ def hold_value(variable: Any, value: Any) -> None:
 
 def stand_in(keras: Any, tf_variable: Any) -> Any:
     """A Keras variable for a TensorFlow variable that Keras did not make; it cannot be told its path in public."""
-    dtype, name = tf_variable.dtype.base_dtype.name, tf_variable.op.name
+    dtype, name = tf_variable.dtype.base_dtype.name, _tf.variable_name(tf_variable)
     made = keras.Variable(keras.initializers.Zeros(), tuple(tf_variable.shape), dtype, name=name.rpartition("/")[2])
     made._path = name
     made.constraint = tf_variable.constraint
@@ -252,6 +253,20 @@ def create_value(variable: Any, initial_value: Any) -> None:
 def replace_initializer(tf_variable: Any, operation: Any) -> None:
     """Gives a TensorFlow variable another first value; `tf.compat.v1.train.init_from_checkpoint` does it this way."""
     tf_variable._initializer_op = operation
+
+
+@contextlib.contextmanager
+def told_of_strategy(optimizers: Iterable[Any], strategy: Any) -> Iterator[None]:
+    """Inside the block, optimizers take `strategy` for the one they work under: they ask only when they are made."""
+    name = "_distribution_strategy"
+    before = [(optimizer, vars(optimizer)[name]) for optimizer in optimizers if name in vars(optimizer)]
+    for optimizer, _ in before:
+        setattr(optimizer, name, strategy)
+    try:
+        yield
+    finally:
+        for optimizer, known in before:
+            setattr(optimizer, name, known)
 
 
 def optimizer_settings(optimizer: Any) -> dict[str, Any]:

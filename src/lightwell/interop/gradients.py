@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from lightwell._patches import Patches
-from lightwell.interop.variables import tf_variable
+from lightwell.interop.variables import name_of, tf_variable
 from lightwell.layers.record import open_book, passed_loss
 
 # The methods whose code is running: an optimizer around another hands on what has passed already.
@@ -89,4 +89,4 @@ def derived(kind: type) -> list[type]:
 
 def _name(variable: Any) -> str:
     """Its name in checkpoints, the same in every replica."""
-    return str(tf_variable(variable).name).partition(":")[0]
+    return name_of(tf_variable(variable))

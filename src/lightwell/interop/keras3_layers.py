@@ -11,12 +11,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.layer_calls import follow_call, wrapped_init
 from lightwell.interop.outside import eager_tensors_as_constants, lend_constants, raise_if_eager
 from lightwell.interop.trace import KerasTrace, active_trace
-from lightwell.interop.variables import ensure_created
+from lightwell.interop.variables import ensure_created, name_of
 
 _ASSIGNMENTS = frozenset(
     "AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
@@ -91,7 +92,8 @@ def _adopt_assignments(trace: KerasTrace, first: int) -> None:
     if not assignments:
         return
     keys = (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.LOCAL_VARIABLES)
-    initial = {variable.initializer.name for key in keys for variable in trace.graph.get_collection(key)}
+    known = [part for key in keys for one in trace.graph.get_collection(key) for part in _tf.parts_of(one)]
+    initial = {variable.initializer.name for variable in known}
     local = {operation.name for _, operation in trace.local_updates}
     for operation in assignments:
         if operation.name not in initial | local:
@@ -103,7 +105,7 @@ def _penalise_weights(trace: KerasTrace, layer: Any) -> None:
     for weight in layer.trainable_weights:
         if weight.regularizer is not None and id(weight) not in trace.penalised:
             trace.penalised.add(id(weight))
-            name = doors.held_value(weight).op.name
+            name = name_of(doors.held_value(weight))
             with tf.init_scope(), trace.graph.name_scope(f"{name}/Regularizer/"):
                 trace.add_penalty(tf.convert_to_tensor(weight.regularizer(weight)))
 

@@ -31,6 +31,7 @@ from lightwell.interop.trace import KerasTrace, active_trace, tracing
 from lightwell.interop.variable_use import patch_variables
 from lightwell.interop.variables import give_back
 from lightwell.keys import ModeKeys
+from lightwell.layers.per_graph import replica_number
 
 
 def _patch_keras3(patches: Patches) -> None:
@@ -84,6 +85,11 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
                 "model_fn was the first to import tf_keras, so its layers could not be followed: moving statistics "
                 "would not be updated. Import tf_keras before the Estimator is used."
             )
+
+
+def keras_in_replica() -> contextlib.AbstractContextManager[None]:
+    """Around `model_fn`, inside the block for the graph: each replica of a strategy counts its layers by itself."""
+    return doors.fresh_counters() if replica_number() else contextlib.nullcontext()
 
 
 def is_keras_optimizer(optimizer: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell._patches import Patches
 from lightwell.interop import doors
 from lightwell.interop.gradients import pass_losses, pass_pairs, passed_gradients, running
@@ -78,13 +79,15 @@ def _start_rate(trace: KerasTrace, optimizer: Any) -> None:
 
 def _slot_names(optimizer: str, targets: Sequence[Any]) -> Callable[..., Any]:
     """Slots below the variable they serve, `dense/kernel/Adam/m`, and not below the slot's kind."""
-    served = sorted(targets, key=lambda target: len(target.op.name), reverse=True)
+    served = sorted(targets, key=lambda target: len(_tf.variable_name(target)), reverse=True)
 
     def create(make: Callable[..., Any], **kwargs: Any) -> Any:
         given = str(kwargs.get("name"))
         for target in served:
-            if given.endswith(f"/{target.op.name}"):
-                kwargs["name"] = f"{target.op.name}/{optimizer}/{given.removesuffix(f'/{target.op.name}')}"
+            if given.endswith(f"/{_tf.variable_name(target)}"):
+                kwargs["name"] = (
+                    f"{_tf.variable_name(target)}/{optimizer}/{given.removesuffix(f'/{_tf.variable_name(target)}')}"
+                )
                 kwargs["initial_value"] = _after(target, kwargs["initial_value"])
                 break
         return make(**kwargs)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.errors import ModelFnError
 from lightwell.interop.trace import active_trace
-from lightwell.interop.variables import move_to_local, tf_variable
+from lightwell.interop.variables import graph_of, move_to_local, own_part, tf_variable
 
 # What reads a variable; every other operation that takes its handle changes it, or is a function that may.
 _READS = frozenset(
@@ -58,11 +58,10 @@ def _updates(metric_variables: Iterable[Any], changes: Mapping[str, list[Any]], 
     """The operations that change the variables with each batch; the variables start anew in each session."""
     variables = [tf_variable(variable) for variable in metric_variables]
     # One that has values outside of graphs was never updated in this one.
-    variables = [v for v in variables if v is not None and getattr(v.handle, "graph", None) is graph]
-    first = {variable.initializer.name for variable in variables}  # tf_keras keeps them in no collection
-    updates = [
-        change for variable in variables for change in changes.get(variable.handle.name, ()) if change.name not in first
-    ]
+    variables = [v for v in variables if v is not None and graph_of(v) is graph]
+    parts = [own_part(variable) for variable in variables]
+    first = {part.initializer.name for part in parts}  # tf_keras keeps them in no collection
+    updates = [change for part in parts for change in changes.get(part.handle.name, ()) if change.name not in first]
     if not updates:
         return []
     trace = active_trace()
@@ -79,6 +78,14 @@ def _updates(metric_variables: Iterable[Any], changes: Mapping[str, list[Any]], 
 
 
 def _read_alone(result: Callable[[], Any]) -> Any:
+    """A value of metrics, of what all replicas of a strategy counted."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync == 1:
+        return _read_here(result)
+    return replica.merge_call(lambda strategy: _read_here(result))
+
+
+def _read_here(result: Callable[[], Any]) -> Any:
     trace = active_trace()
     with tf.control_dependencies(None), contextlib.nullcontext() if trace is None else trace.reading_alone():
         return result()
@@ -96,7 +103,8 @@ def _single(name: str, metric: Any, result: Any) -> Any:
 def _changes_by_handle(graph: tf.Graph) -> dict[str, list[Any]]:
     """Variable handle's name to the operations that change the variable, those that set its first value left out."""
     keys = (tf.compat.v1.GraphKeys.GLOBAL_VARIABLES, tf.compat.v1.GraphKeys.LOCAL_VARIABLES)
-    first = {variable.initializer.name for key in keys for variable in graph.get_collection(key)}
+    known = [part for key in keys for variable in graph.get_collection(key) for part in _tf.parts_of(variable)]
+    first = {variable.initializer.name for variable in known}
     changes: dict[str, list[Any]] = {}
     for operation in graph.get_operations():
         if operation.type in _READS or operation.name in first:

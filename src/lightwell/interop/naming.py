@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.interop import doors
 from lightwell.layers.naming import snake_case
 
@@ -22,11 +23,19 @@ _v1 = tf.compat.v1
 
 
 class LayerNames:
-    """The paths given so far in one graph."""
+    """The paths given so far in one graph.
 
-    def __init__(self, graph: tf.Graph) -> None:
+    Args:
+        graph: the graph.
+        first: where a strategy builds several replicas, for all but the first the names of that one, whose variables
+            they share.
+    """
+
+    def __init__(self, graph: tf.Graph, first: LayerNames | None = None) -> None:
         self.made_here: set[int] = set()
-        self.variables: set[str] = set()
+        self.variables: set[str] = set() if first is None else first.variables
+        self._first = first
+        self._given: dict[str, list[str]] = {}  # the names of variables, by what was asked for
         self._graph = graph
         self._layers: dict[int, tuple[Any, str]] = {}  # the layer is kept so that its id stays its own
         self._taken: set[str] = set()
@@ -55,9 +64,13 @@ class LayerNames:
 
     def unique_variable(self, name: str) -> str:
         """`name`, numbered if an operation of the graph has it already; the name is taken from now on."""
-        name = _first_free(name, self._is_operation)
-        self.variables.add(name)
-        return name
+        given = self._given.setdefault(name, [])
+        if self._first is None:
+            given.append(_first_free(name, self._is_operation))
+            self.variables.add(given[-1])
+        else:
+            given.append(self._first._given[name][len(given)])
+        return given[-1]
 
     def _outermost(self, layer: Any) -> str:
         scope, name = self._scope(), self._own_name(layer)
@@ -80,7 +93,8 @@ class LayerNames:
     def _scope(self) -> str:
         if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own
             return ""
-        return str(tf.get_current_name_scope())
+        scope = str(tf.get_current_name_scope())
+        return scope if self._first is None else re.sub(r"^replica_\d+(/|$)", "", scope)
 
     @staticmethod
     def _reserve_variable_scope(name: str) -> str:
@@ -96,7 +110,7 @@ class LayerNames:
         """Variables that layers of other kinds made count too."""
         if path in self._taken:
             return True
-        names = (variable.op.name for variable in self._graph.get_collection(_v1.GraphKeys.GLOBAL_VARIABLES))
+        names = (_tf.variable_name(variable) for variable in self._graph.get_collection(_v1.GraphKeys.GLOBAL_VARIABLES))
         return any(name.startswith(f"{path}/") and name not in self.variables for name in names)
 
     def _is_operation(self, name: str) -> bool:

@@ -10,18 +10,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.gradients import passed_gradients
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
-from lightwell.interop.variables import ensure_created, is_created, origin_of, set_origin
+from lightwell.interop.variables import ensure_created, is_created, name_of, origin_of, own_part, set_origin
 from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE
 from lightwell.layers.naming import snake_case
 from lightwell.layers.record import passed_loss
@@ -42,7 +43,7 @@ def _wrapped_add_slot(original: Any) -> Any:
         slot = original(self, reference_variable, name, *args, **kwargs)
         trace = active_trace()
         if trace is not None:
-            served, origin = _tf_variable(trace, reference_variable).op.name, origin_of(slot)
+            served, origin = name_of(_tf_variable(trace, reference_variable)), origin_of(slot)
             if origin is not None:
                 set_origin(slot, origin.initializer, is_local=False, name=f"{served}/{self.name}/{name or 'var'}")
         return slot
@@ -106,7 +107,7 @@ def _connected(loss: Any, targets: list[Any], optimizer_name: str) -> list[tuple
     if not connected:
         raise ModelFnError(
             f"minimize: the loss {loss.name!r} depends on none of the variables "
-            f"{[variable.op.name for variable in targets]}, so {optimizer_name!r} has nothing to train. Compute the "
+            f"{[name_of(variable) for variable in targets]}, so {optimizer_name!r} has nothing to train. Compute the "
             "loss from the outputs of trainable layers."
         )
     return connected
@@ -194,15 +195,22 @@ def _counts_in(optimizer: Any, global_step: Any) -> bool:
 def _update(
     trace: KerasTrace, optimizer: Any, gradients: list[Any], targets: list[Any], global_step: Any
 ) -> tf.Operation:
-    gradients = passed_gradients(gradients, targets)
+    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and len(_tf.parts_of(targets[0])) == 1:
+        raise ModelFnError(
+            f"minimize: the Keras optimizer {optimizer.name!r} cannot be used under "
+            f"{type(tf.distribute.get_strategy()).__name__}, whose replicas share their variables: each would update "
+            "them. Use tf.distribute.MirroredStrategy, or an optimizer of tf.compat.v1.train."
+        )
+    gradients = _of_all_replicas(passed_gradients(gradients, targets))
     trained = [_keras_variable(trace, variable) for variable in targets]
     left_to_count = None if _counts_in(optimizer, global_step) else global_step
 
     def update(given: list[Any]) -> Any:
-        with trace.optimizing():
-            optimizer.apply(given, trained)
-        if left_to_count is not None:
-            left_to_count.assign_add(1)
+        with _as_one_replica(optimizer, [*trained, *optimizer.variables]):
+            with trace.optimizing():
+                optimizer.apply(given, trained)
+            if left_to_count is not None:
+                own_part(left_to_count).assign_add(1)
         return tf.constant(0)
 
     with tf.name_scope(f"{optimizer.name}/"):
@@ -218,6 +226,36 @@ def _update(
             return tf.no_op(name="update")
 
 
+def _of_all_replicas(gradients: list[Any]) -> list[Any]:
+    """The mean of the gradients of all replicas, as optimizers of TensorFlow 1 take it; the same in each of them."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync == 1:
+        return gradients
+    dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
+    return list(replica.all_reduce(tf.distribute.ReduceOp.MEAN, dense))
+
+
+@contextlib.contextmanager
+def _as_one_replica(optimizer: Any, variables: Iterable[Any]) -> Iterator[None]:
+    """Inside the block Keras variables stand for what this replica has of them, and no strategy is there.
+
+    The gradients are the same everywhere by now, and every replica makes the same step by itself.
+    """
+    if tf.distribute.get_strategy().num_replicas_in_sync == 1:
+        yield
+        return
+    held = {id(one): (one, doors.held_value(one)) for one in variables if not isinstance(one, tf.Variable)}
+    for variable, value in held.values():
+        if value is not None:
+            doors.hold_value(variable, own_part(value))
+    try:
+        with _tf.outside_strategies(), doors.told_of_strategy(_parts(optimizer), tf.distribute.get_strategy()):
+            yield
+    finally:
+        for variable, value in held.values():
+            doors.hold_value(variable, value)
+
+
 def _tf_variable(trace: KerasTrace, variable: Any) -> Any:
     if isinstance(variable, tf.Variable):
         return variable
@@ -231,7 +269,7 @@ def _keras_variable(trace: KerasTrace, variable: Any) -> Any:
     The one that Keras made, which has its constraint, or one for this purpose. A reference variable stands for itself.
     """
     if id(variable) not in trace.created:
-        if not hasattr(variable, "handle"):
+        if not hasattr(_tf.parts_of(variable)[0], "handle"):
             return variable
         trace.created[id(variable)] = (variable, doors.stand_in(doors.keras3(), variable))
     return trace.created[id(variable)][1]

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from lightwell.interop.naming import LayerNames
 from lightwell.keys import ModeKeys
-from lightwell.layers.per_graph import PerGraph
+from lightwell.layers.per_graph import PerGraph, replica_number
 
 _v1 = tf.compat.v1
 
@@ -81,6 +81,7 @@ class KerasTrace:
     lent: list[tuple[Any, str, Any]] = field(default_factory=list)
     local_updates: list[tuple[Any, Any]] = field(default_factory=list)
     declared: set[int] = field(default_factory=set)  # variables of metrics that a spec names
+    replicas: dict[int, KerasTrace] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = LayerNames(self.graph)
@@ -147,6 +148,20 @@ class KerasTrace:
         if self.holds(tensor):
             collect(_v1.GraphKeys.REGULARIZATION_LOSSES, tensor)
 
+    def of_replica(self) -> KerasTrace:
+        """The trace of the replica that is built now: this one, unless a strategy builds several.
+
+        Variables are those of the first replica, by the same names; what a replica does with them is its own.
+        """
+        number = replica_number()
+        if number == 0:
+            return self
+        if number not in self.replicas:
+            trace = KerasTrace(self.graph, self.mode, created=self.created, borrowed=self.borrowed, lent=self.lent)
+            trace.names = LayerNames(self.graph, self.names)
+            self.replicas[number] = trace
+        return self.replicas[number]
+
 
 def collect(key: str, value: Any) -> None:
     """Adds to a graph collection what is not yet in it; by identity, because tensors compare element by element."""
@@ -158,8 +173,9 @@ _active: PerGraph[KerasTrace] = PerGraph()
 
 
 def active_trace() -> KerasTrace | None:
-    """The trace of the graph that is built now, by any thread."""
-    return _active.here()
+    """The trace of the graph, and of the replica, that is built now, by any thread."""
+    trace = _active.here()
+    return None if trace is None else trace.of_replica()
 
 
 def tracing(trace: KerasTrace) -> AbstractContextManager[KerasTrace]:

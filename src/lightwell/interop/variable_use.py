@@ -17,6 +17,7 @@ from lightwell.interop.variables import (
     is_local,
     is_session_state,
     origin_of,
+    own_part,
     owner_call,
     set_origin,
     start_at,
@@ -134,7 +135,7 @@ def _assign(trace: KerasTrace, variable: Any, value: Any, original: Any) -> None
         original(variable, value)
         return
     held = doors.held_value(variable)
-    operation = held.assign(tf.cast(value, held.dtype), read_value=False)
+    operation = own_part(held).assign(tf.cast(value, held.dtype), read_value=False)
     trace.assigned.setdefault(id(variable), []).append(operation)
     if is_local(variable):
         trace.local_updates.append((held, operation))

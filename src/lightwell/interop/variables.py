@@ -8,16 +8,19 @@ tensors; one that comes from outside (eager, or another graph) gets a stand-in i
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
 from lightwell.interop.initial_values import fixed, outside_the_graph, seeded
 from lightwell.interop.trace import KerasTrace, OpenCall
+from lightwell.layers.per_graph import replica_number
 
 _v1 = tf.compat.v1
 _ORIGIN = "_lightwell_origin"
@@ -72,10 +75,26 @@ def is_session_state(variable: Any) -> bool:
     return getattr(variable, "synchronization", None) == "on_read" or variable.name == "rnn_state"
 
 
+def graph_of(held: Any) -> Any:
+    """The graph of a TensorFlow variable; None for an eager one."""
+    return getattr(_tf.parts_of(held)[0].handle, "graph", None)
+
+
+def name_of(held: Any) -> str:
+    """The name of a TensorFlow variable in checkpoints, the same in every replica."""
+    return _tf.variable_name(held)
+
+
+def own_part(held: Any) -> Any:
+    """What the replica that is built now has of a TensorFlow variable; the variable itself where it is one for all."""
+    parts = _tf.parts_of(held)
+    return parts[replica_number()] if len(parts) > 1 else held
+
+
 def is_created(trace: KerasTrace, variable: Any) -> bool:
     """Whether the Keras variable stands for a TensorFlow variable of this graph."""
     held = doors.held_value(variable)
-    return held is not None and getattr(held.handle, "graph", None) is trace.graph
+    return held is not None and graph_of(held) is trace.graph
 
 
 def ensure_created(trace: KerasTrace, variable: Any) -> None:
@@ -103,16 +122,32 @@ def create(trace: KerasTrace, variable: Any, name: str) -> Any:
         trace.borrowed.append((variable, doors.held_value(variable)))
     scope, _, leaf = name.rpartition("/")
     place = trace.graph.name_scope(f"{scope}/" if scope else None)
-    named = tf.variable_creator_scope(lambda make, **kwargs: make(**{**kwargs, "name": leaf}))
+    settings = {"name": leaf, **_over_replicas(trace, variable)}
+    named = tf.variable_creator_scope(lambda make, **kwargs: make(**{**kwargs, **settings}))
     with tf.init_scope(), place, named:
         doors.create_value(variable, initial_value)
     held = doors.held_value(variable)
+    _leave_to_the_whole(trace.graph, held)
     trace.created[id(held)] = (held, variable)
     if is_local(variable):
         move_to_local(trace.graph, held)
     else:
         _remember_old_name(trace, variable, name)
     return held
+
+
+def _over_replicas(trace: KerasTrace, variable: Any) -> dict[str, Any]:
+    """How the replicas of a strategy share a variable: what each counts or averages for itself is joined when read."""
+    if tf.distribute.get_strategy().num_replicas_in_sync == 1 or (variable.trainable and not is_local(variable)):
+        return {}
+    if is_local(variable) and owner_call(trace, variable) is None:
+        how = tf.VariableAggregation.SUM
+    elif owner_call(trace, variable) is None:  # an optimizer's, which are the same everywhere
+        return {}
+    else:
+        is_average = tf.as_dtype(doors.stored_dtype(variable)).is_floating
+        how = tf.VariableAggregation.MEAN if is_average else tf.VariableAggregation.ONLY_FIRST_REPLICA
+    return {"trainable": False, "synchronization": tf.VariableSynchronization.ON_READ, "aggregation": how}
 
 
 def start_at(trace: KerasTrace, variable: Any, value: Any) -> None:
@@ -133,11 +168,23 @@ def give_back(trace: KerasTrace) -> None:
 
 def move_to_local(graph: tf.Graph, variable: Any) -> None:
     """Takes a TensorFlow variable out of the saved ones: it starts anew in each session."""
-    for key in (_v1.GraphKeys.GLOBAL_VARIABLES, _v1.GraphKeys.TRAINABLE_VARIABLES):
-        members = graph.get_collection_ref(key)
-        members[:] = [member for member in members if member is not variable]
+    _take_out(graph, [variable])
     if not any(member is variable for member in graph.get_collection(_v1.GraphKeys.LOCAL_VARIABLES)):
         graph.add_to_collection(_v1.GraphKeys.LOCAL_VARIABLES, variable)
+
+
+def _leave_to_the_whole(graph: tf.Graph, held: Any) -> None:
+    """What each replica has of a variable is neither saved nor trained by itself; TensorFlow lists it all the same."""
+    parts = _tf.parts_of(held)
+    if len(parts) > 1:
+        _take_out(graph, parts)
+
+
+def _take_out(graph: tf.Graph, variables: Sequence[Any]) -> None:
+    """Takes variables out of the saved and the trained ones."""
+    for key in (_v1.GraphKeys.GLOBAL_VARIABLES, _v1.GraphKeys.TRAINABLE_VARIABLES):
+        members = graph.get_collection_ref(key)
+        members[:] = [member for member in members if not any(member is one for one in variables)]
 
 
 def _owner_path(variable: Any) -> str:
@@ -168,7 +215,7 @@ def _initial_value(trace: KerasTrace, variable: Any, name: str) -> Any:
     if origin is not None:
         return functools.partial(seeded(origin.initializer, trace.graph.seed, name), tuple(variable.shape), dtype=dtype)
     held = doors.held_value(variable)
-    if held is None or getattr(held.handle, "graph", None) is not None:
+    if held is None or graph_of(held) is not None:
         raise ModelFnError(
             f"model_fn uses the Keras variable {variable.path!r}, which belongs to another graph; its value cannot be "
             "read here. Create the layer inside model_fn, or outside of any graph."

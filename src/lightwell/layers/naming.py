@@ -13,7 +13,9 @@ from typing import Any
 
 import tensorflow as tf
 
-_counters: weakref.WeakKeyDictionary[Any, Counter[str]] = weakref.WeakKeyDictionary()
+from lightwell.layers.per_graph import replica_number
+
+_counters: weakref.WeakKeyDictionary[Any, Counter[tuple[int, str]]] = weakref.WeakKeyDictionary()
 
 
 def snake_case(class_name: str) -> str:
@@ -24,7 +26,7 @@ def snake_case(class_name: str) -> str:
 
 
 def next_layer_name(base_name: str) -> str:
-    """Numbers `base_name` among the layers made so far in this graph."""
-    counter = _counters.setdefault(tf.compat.v1.get_default_graph(), Counter())
-    counter[base_name] += 1
-    return f"{base_name}_{counter[base_name]}"
+    """Numbers `base_name` among the layers made so far in this graph, each replica of a strategy by itself."""
+    counter, key = _counters.setdefault(tf.compat.v1.get_default_graph(), Counter()), (replica_number(), base_name)
+    counter[key] += 1
+    return f"{base_name}_{counter[key]}"

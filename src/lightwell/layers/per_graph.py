@@ -16,6 +16,14 @@ import tensorflow as tf
 _Thing = TypeVar("_Thing")
 
 
+def replica_number() -> int:
+    """Which replica of a strategy is built now; 0 where there is one, and outside of all."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync <= 1:
+        return 0
+    return int(tf.get_static_value(replica.replica_id_in_sync_group) or 0)
+
+
 class PerGraph(Generic[_Thing]):
     """Graph -> the thing that is open for it; a graph is held only as long as something is."""
 

@@ -24,7 +24,7 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.errors import PathError
 from lightwell.layers.gate import Edit, tensors_in, through_edits, together_through_edits
-from lightwell.layers.per_graph import PerGraph
+from lightwell.layers.per_graph import PerGraph, replica_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +155,7 @@ class LayerBook:
 
     def of_replica(self) -> LayerBook:
         """The book of the replica that is built now: this one, unless there are several."""
-        replica = tf.distribute.get_replica_context()
-        number = 0
-        if replica is not None and replica.num_replicas_in_sync > 1:
-            number = int(tf.get_static_value(replica.replica_id_in_sync_group) or 0)
+        number = replica_number()
         if number == 0:
             return self
         with self._lock:

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import UsageError
 from lightwell.layers.scopes import unpartitioned
 
@@ -36,7 +37,7 @@ class Made:
 
 def pieces_of(variable: Any) -> list[Any]:
     """The variable itself, or the parts of a partitioned one."""
-    return list(variable) if hasattr(variable, "as_tensor") else [variable]
+    return list(variable) if hasattr(_tf.parts_of(variable)[0], "as_tensor") else [variable]
 
 
 def make_variable(layer_name: str, name: str, *, in_one_piece: bool = False, **options: Any) -> Made:

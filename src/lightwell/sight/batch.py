@@ -15,16 +15,28 @@ from lightwell.inputs.unpack import leaves_of
 
 
 def batch_size(program: Program) -> Any:
-    """The number of examples in a batch, read off the first feature or label that has a batch dimension."""
+    """The number of examples in a batch, read off the first feature or label that has a batch dimension.
+
+    Under a strategy, of the batches of all replicas.
+    """
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
-        for leaf in leaves_of([program.inputs.features, program.inputs.labels]):
-            if isinstance(leaf, tf.SparseTensor):
-                return leaf.dense_shape[0]
-            if isinstance(leaf, tf.RaggedTensor):
-                return leaf.nrows()
-            if isinstance(leaf, tf.Tensor) and leaf.shape.rank != 0:
-                return tf.shape(leaf)[0]
-        return tf.constant(0)
+        if program.replicas is None:
+            return _rows([program.inputs.features, program.inputs.labels])
+        shares = program.replicas.shares
+        sizes = [tf.cast(_rows([one.features, one.labels]), tf.int64) for one in shares]
+        own = [one.is_there if one.is_there is not None else True for one in shares]
+        return tf.add_n([tf.where(there, size, tf.zeros_like(size)) for size, there in zip(sizes, own, strict=True)])
+
+
+def _rows(structure: Any) -> Any:
+    for leaf in leaves_of(structure):
+        if isinstance(leaf, tf.SparseTensor):
+            return leaf.dense_shape[0]
+        if isinstance(leaf, tf.RaggedTensor):
+            return leaf.nrows()
+        if isinstance(leaf, tf.Tensor) and leaf.shape.rank != 0:
+            return tf.shape(leaf)[0]
+    return tf.constant(0)
 
 
 def examples_of(value: Any, size: int) -> Any:

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from lightwell.engine.program import Program
 from lightwell.sight.optimizer_state import split_variables
+from lightwell.sight.replicas import of_replica, programs_of, replica_in
 from lightwell.sight.sections.base import Entry, Section
 from lightwell.sight.sections.declared import LEARNING_RATE, LOSS, METRICS, STEP_COUNTER
 from lightwell.sight.sections.gradients import GRADIENTS
@@ -53,7 +54,15 @@ class Catalogue:
         return [path for section in SECTIONS if not section.is_mirror for path in self.section(section)]
 
     def find(self, path: str) -> list[Entry]:
-        """The entries that a path, a glob or a bare name means; none if it names nothing."""
+        """The entries that a path, a glob or a bare name means; none if it names nothing.
+
+        `@replica:1` behind it asks for the value of one replica of a strategy, in place of those of all.
+        """
+        path, number = replica_in(path)
+        if number is not None:
+            programs = programs_of(self.program)
+            found = Catalogue(programs[number]).find(path) if number < len(programs) else []
+            return [of_replica(entry, number) for entry in found]
         for section, full in _full_paths(path):
             found = section.meant_by(full, self.section(section))
             if found:

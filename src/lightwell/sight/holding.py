@@ -69,8 +69,8 @@ class Holding:
         """The op to train with."""
         layers = _layers(program)
         weights, state = _split(program, layers)
-        common = {variable.op.name for variable in weights if not _is_of_model(variable, weights, layers)}
-        names = {variable.op.name: _tf.whole_variable(variable)[0] for variable in weights}
+        common = {_tf.variable_name(variable) for variable in weights if not _is_of_model(variable, weights, layers)}
+        names = {_tf.variable_name(variable): _tf.whole_variable(variable)[0] for variable in weights}
         shares = dict.fromkeys(names, 1.0)
         for pattern, share in (self.rates or {}).items():
             shares.update(dict.fromkeys(_matched(pattern, names, layers, "rates"), share))
@@ -79,13 +79,13 @@ class Holding:
         if self.train_only is not None:
             kept = {name for one in self.train_only for name in _matched(one, names, layers, "train_only")}
             shares.update(dict.fromkeys(names.keys() - kept - common, 0.0))
-        if not any(variable.trainable and shares[variable.op.name] > 0.0 for variable in weights):
+        if not any(variable.trainable and shares[_tf.variable_name(variable)] > 0.0 for variable in weights):
             raise UsageError(
                 "train: all weights are frozen, and nothing is left to train. There are "
                 f"{sorted(set(names.values()))[:10]}; freeze fewer of them."
             )
         _tell(weights, shares)
-        held = [(variable, share) for variable in weights if (share := shares[variable.op.name]) != 1.0]
+        held = [(variable, share) for variable in weights if (share := shares[_tf.variable_name(variable)]) != 1.0]
         held += [(one, 0.0) for one, owner in state if shares[owner] == 0.0]
         return hold_weights(program.graph, program.spec.train_op, held)
 
@@ -162,20 +162,24 @@ def _nothing(
 def _split(program: Program, layers: Mapping[str, set[str]]) -> tuple[list[Any], list[tuple[Any, str]]]:
     """The weights of a model, and what is kept for each of them, with its name."""
     weights, slots = split_variables(program.graph)
-    trained = {variable.op.name for variable in weights if variable.trainable}
+    trained = {_tf.variable_name(variable) for variable in weights if variable.trainable}
     of_layers = set().union(*layers.values()) | trained
-    owners = [(one, _owner(one.op.name, trained)) for one in (*weights, *slots) if one.op.name not in of_layers]
+    owners = [
+        (one, _owner(_tf.variable_name(one), trained))
+        for one in (*weights, *slots)
+        if _tf.variable_name(one) not in of_layers
+    ]
     state = [(variable, owner) for variable, owner in owners if owner is not None]
-    served = {variable.op.name for variable, _ in state}
-    return [variable for variable in weights if variable.op.name not in served], state
+    served = {_tf.variable_name(variable) for variable, _ in state}
+    return [variable for variable in weights if _tf.variable_name(variable) not in served], state
 
 
 def _is_of_model(variable: Any, weights: Sequence[Any], layers: Mapping[str, set[str]]) -> bool:
     """Whether a variable is part of the model, as moving statistics are, and nothing that an optimizer counts in."""
-    name, scope = variable.op.name, variable.op.name.rpartition("/")[0]
+    name, scope = _tf.variable_name(variable), _tf.variable_name(variable).rpartition("/")[0]
     if variable.trainable or any(name in owned for owned in layers.values()):
         return True
-    return bool(scope) and any(one.trainable and one.op.name.rpartition("/")[0] == scope for one in weights)
+    return bool(scope) and any(one.trainable and _tf.variable_name(one).rpartition("/")[0] == scope for one in weights)
 
 
 def _owner(name: str, trained: set[str]) -> str | None:
@@ -193,10 +197,10 @@ def _tell(weights: Sequence[Any], shares: Mapping[str, float]) -> None:
     def count(chosen: Sequence[Any]) -> int:
         return sum(int(variable.shape.num_elements() or 0) for variable in chosen)
 
-    frozen = [variable for variable in weights if shares[variable.op.name] == 0.0]
-    slowed = [variable for variable in weights if shares[variable.op.name] not in (0.0, 1.0)]
+    frozen = [variable for variable in weights if shares[_tf.variable_name(variable)] == 0.0]
+    slowed = [variable for variable in weights if shares[_tf.variable_name(variable)] not in (0.0, 1.0)]
     if frozen:
         told = f"{count(frozen):,} of {count(weights):,} numbers"
         logger.info("Frozen: %d of %d weights (%s).", len(frozen), len(weights), told)
     for variable in slowed:
-        logger.info("Learning rate of %s: times %g.", variable.op.name, shares[variable.op.name])
+        logger.info("Learning rate of %s: times %g.", _tf.variable_name(variable), shares[_tf.variable_name(variable)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.engine.program import Program
 from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE, TRAINING_SCOPE
 
@@ -30,12 +31,12 @@ def split_variables(graph: tf.Graph) -> tuple[list[Any], list[Any]]:
     steps = {id(step) for step in graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_STEP)}
     trained = {id(one) for one in graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)}
     variables = [variable for variable in variables if id(variable) not in steps]
-    names = {variable.op.name for variable in variables}
+    names = {_tf.variable_name(variable) for variable in variables}
     powers = _powers(graph)
     slots: list[Any] = []
     weights: list[Any] = []
     for variable in variables:
-        name = variable.op.name
+        name = _tf.variable_name(variable)
         is_slot = id(variable) not in trained and (_serves_another(name, names) or name in powers)
         (slots if is_slot else weights).append(variable)
     return weights, slots

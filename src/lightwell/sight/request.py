@@ -17,6 +17,7 @@ from lightwell.errors import PathError, UsageError
 from lightwell.hooks.base import Late
 from lightwell.sight.catalogue import Catalogue
 from lightwell.sight.reductions import Reduction
+from lightwell.sight.replicas import fetches_over_replicas
 from lightwell.sight.sections.base import Entry
 from lightwell.sight.select import Choice, Selection, select
 
@@ -135,13 +136,18 @@ def make_fetches(
         for section in {choice.entry.section: None for choice in choices.values()}:
             entries = {one.entry.path: one.entry for one in choices.values() if one.entry.section is section}
             make = section.fetches_apart if apart else section.fetches
-            made.update(make(program, list(entries.values()), where))
+            made.update(fetches_over_replicas(program, section, list(entries.values()), make, where, _same_entry))
     for chosen in selected:
         missing = [one for one in chosen if one.entry.path not in made and not one.entry.section.is_measured]
         for choice in missing:
             if choice.is_named or len(missing) == len(chosen):
                 raise PathError(f"{where}: {choice.entry.section.why_not_made(choice.entry)}")
     return {key: made[choice.entry.path] for key, choice in choices.items() if choice.entry.path in made}
+
+
+def _same_entry(program: Program, entry: Entry) -> Entry:
+    """What another replica's program has under the path of an entry."""
+    return Catalogue(program).section(entry.section)[entry.path]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.callables import arguments_of
 from lightwell.keys import TRAINING_SCOPE
 
@@ -88,7 +89,9 @@ class Rule(_Optimizer):
             for slot in self.slot_names:
                 with tf.name_scope(f"{self._own_scope()}{variable.op.name}/"):
                     start = tf.fill(variable.shape, tf.constant(self.start_of(slot), variable.dtype.base_dtype))
-                    self._state[variable.op.name, slot] = _variable(slot, start)
+                    made = _variable(slot, start)
+                for own, state in zip(_tf.parts_of(variable), _tf.parts_of(made), strict=True):
+                    self._state[own.op.name, slot] = state
         rate = self._given_rate
         if isinstance(rate, int | float):
             self._saved("learning_rate", rate)

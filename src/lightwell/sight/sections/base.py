@@ -50,6 +50,7 @@ class Entry:
         call: for a layer's output or input, the call it belongs to.
         is_input: whether it is what a layer was called with, or the gradient of that.
         source: for a gradient or an update, the entry it is of.
+        replica: under a strategy, the number of the one replica whose value is asked for; None for all of them.
     """
 
     path: str
@@ -58,6 +59,7 @@ class Entry:
     call: LayerCall | None = None
     is_input: bool = False
     source: Entry | None = None
+    replica: int | None = None
 
     @property
     def by_example(self) -> bool:
@@ -87,6 +89,7 @@ class Section:
         modes: the modes in which a model can have it.
         absent_elsewhere: why there is nothing here in the other modes.
         has_examples: whether a value has one row for each example, so that it can be cut along the batch.
+        is_by_replica: whether, under a strategy, each replica has a value of its own.
         is_mirror: whether its paths repeat those of other sections; they are offered only to who asks for them.
         is_offered: whether a predicate is asked about its values.
         takes_bare_names: whether a name without a section is looked for here.
@@ -103,6 +106,7 @@ class Section:
     modes: ClassVar[tuple[str, ...]] = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
     absent_elsewhere: ClassVar[str] = ""
     has_examples: ClassVar[bool] = False
+    is_by_replica: ClassVar[bool] = False
     is_mirror: ClassVar[bool] = False
     is_offered: ClassVar[bool] = True
     takes_bare_names: ClassVar[bool] = False
@@ -159,6 +163,18 @@ class Section:
         """The same for a run that is no step, and must not make one."""
         return self.fetches(program, entries, where)
 
+    def over_replicas(self, entry: Entry, values: Sequence[Any], there: Sequence[Any]) -> Any:
+        """One value for those of all replicas.
+
+        Args:
+            entry: what it is.
+            values: the value of each replica.
+            there: whether each has a batch of its own in this step, as a tensor; None where it always has.
+        """
+        if not (entry.by_example and entry.may_have_rows):
+            return values[0]
+        return joined_rows([_rows_there(value, one) for value, one in zip(values, there, strict=True)])
+
     def why_not_made(self, entry: Entry) -> str:
         """Why `fetches` left an entry out."""
         return f"{entry.path!r} is measured around a step, and is no value that can be fetched."
@@ -213,6 +229,27 @@ def numbered(path: str, value: Any) -> list[tuple[str, Any]]:
     """The tensors of a structure: a single one under the path itself; several as `path[0]`, `path[1]`."""
     leaves = [leaf for leaf in tf.nest.flatten(value) if tf.is_tensor(leaf)]
     return [(path, leaves[0])] if len(leaves) == 1 else [(f"{path}[{i}]", leaf) for i, leaf in enumerate(leaves)]
+
+
+def joined_rows(values: Sequence[Any]) -> Any:
+    """The rows of several values, one after the other."""
+    if all(isinstance(value, tf.SparseTensor) for value in values):
+        return tf.sparse.concat(0, list(values), expand_nonconcat_dims=True)
+    if any(value.shape.rank is None for value in values):
+        return values[0]
+    return tf.concat(list(values), 0)
+
+
+def _rows_there(value: Any, is_there: Any) -> Any:
+    """All rows of a value, or none where its replica has no batch of its own."""
+    if is_there is None:
+        return value
+    if isinstance(value, tf.SparseTensor):
+        sizes = value.dense_shape
+        kept = tf.concat([tf.where(is_there, sizes[:1], tf.zeros_like(sizes[:1])), sizes[1:]], 0)
+        return tf.sparse.slice(value, tf.zeros_like(sizes), kept)
+    rows = value.nrows() if isinstance(value, tf.RaggedTensor) else tf.shape(value)[0]
+    return value[: tf.where(is_there, rows, tf.zeros_like(rows))]
 
 
 def _matches(path: str, is_input: bool, glob: str) -> bool:

@@ -32,6 +32,7 @@ class Gradients(Section):
     also_called = ("grad", "gradient", "grads")
     modes = (ModeKeys.TRAIN, ModeKeys.EVAL)
     absent_elsewhere = "a gradient needs the loss, and prediction has none. Use evaluate(taps=...) or train."
+    is_by_replica = True
     is_mirror = True
     not_captured = (
         "is a gradient of the mean loss of a batch, so that its rows depend on how examples fell into batches; a "
@@ -77,6 +78,12 @@ class Gradients(Section):
                 for entry, gradient in zip(entries, gradients, strict=True)
                 if gradient is not None
             }
+
+    def over_replicas(self, entry: Entry, values: Sequence[Any], there: Sequence[Any]) -> Any:
+        """The gradient of the mean loss: each replica has a share of it."""
+        if not self.is_by_example(entry):
+            return tf.add_n(list(values)) / len(values)
+        return super().over_replicas(entry, [value / len(values) for value in values], there)
 
     def why_not_made(self, entry: Entry) -> str:
         return f"the loss does not depend on {entry.path.partition('/')[2]!r}, so {entry.path!r} does not exist."

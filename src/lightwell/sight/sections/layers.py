@@ -21,6 +21,7 @@ class Layers(Section):
     also_called = ("activation", "activations", "layer")
     absent = "model_fn called no layers."
     has_examples = True
+    is_by_replica = True
     takes_bare_names = True
     is_kept = True
 

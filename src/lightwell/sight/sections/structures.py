@@ -23,6 +23,7 @@ class Structure(Section):
     """Keys and positions joined by `/`; a lone tensor has the section's name."""
 
     has_examples = True
+    is_by_replica = True
     is_kept = True
 
     def entries(self, catalogue: Catalogue) -> dict[str, Entry]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.engine.program import Program
 from lightwell.hooks.base import Late
 from lightwell.keys import ModeKeys
@@ -26,10 +27,11 @@ class Variables(Section):
         return {entry.path: after_the_step(program, entry.tensor) for entry in entries}
 
     def fetches_apart(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
-        return {entry.path: entry.tensor for entry in entries}
+        return {entry.path: _readable(entry.tensor) for entry in entries}
 
     def _entries_of(self, variables: Sequence[Any]) -> dict[str, Entry]:
-        return named_tensors(self, {f"{self.name}/{variable.op.name}": variable for variable in variables})
+        named = {f"{self.name}/{_tf.variable_name(variable)}": variable for variable in variables}
+        return named_tensors(self, named)
 
     def _kept(self, on_disk: OnDisk, names: Sequence[str]) -> list[Kept]:
         owners = {weight.name: layer for layer in reversed(on_disk.description.layers) for weight in layer.weights}
@@ -75,11 +77,28 @@ def after_the_step(program: Program, variable: Any) -> Any:
     run of its own once the step is over: the variable's own read may come before the step changes it.
     """
     if program.mode != ModeKeys.TRAIN:
-        return variable
+        return _readable(variable)
     if program.graph.finalized:
         return Late(variable)
     with tf.control_dependencies([program.spec.train_op]):
-        return tf.identity(variable.read_value())
+        return tf.identity(_read(variable))
+
+
+def _readable(variable: Any) -> Any:
+    """What a session can fetch of a variable: itself, or a read where each replica of a strategy has one."""
+    return variable if len(_tf.parts_of(variable)) == 1 else _read(variable)
+
+
+def _read(variable: Any) -> Any:
+    """A read of a variable; where each replica has one, of what a checkpoint would have of it."""
+    parts = _tf.parts_of(variable)
+    if len(parts) == 1:
+        return variable.read_value()
+    is_joined = variable.synchronization == tf.VariableSynchronization.ON_READ
+    if not is_joined or variable.aggregation not in (tf.VariableAggregation.MEAN, tf.VariableAggregation.SUM):
+        return parts[0].read_value()
+    total = tf.add_n([part.read_value() for part in parts])
+    return total / len(parts) if variable.aggregation == tf.VariableAggregation.MEAN else total
 
 
 WEIGHTS, SLOTS = Weights(), Slots()
