@@ -79,15 +79,15 @@ class Draft:
         recipe: what it is built from.
         graph: the graph so far.
         inputs: the batch's tensors.
-        device: where ops are placed; one that goes round robin goes on with the model where the input left it.
         global_step: the step counter; to evaluate and predict it is made with the model.
+        device: where ops are placed; one that goes round robin goes on with the model where the input left it.
     """
 
     recipe: Recipe
     graph: tf.Graph
     inputs: Inputs
-    device: Any = None
     global_step: Any = None
+    device: Any = None
 
 
 def build(recipe: Recipe) -> Program:
@@ -109,7 +109,7 @@ def draft(recipe: Recipe) -> Draft:
         global_step = recipe.make_global_step(graph) if is_first else None
         if global_step is not None and not recipe.is_export:
             _prepare_global_step_read(global_step)
-        return Draft(recipe, graph, _build_inputs(recipe, graph), device, global_step)
+        return Draft(recipe, graph, _build_inputs(recipe, graph), global_step, device)
 
 
 def finish(draft: Draft) -> Program:
