@@ -62,6 +62,33 @@ def placement(lib: Any, folder: Path, kind: str, index: int, servers: int, devic
     return placed
 
 
+class _Placed(tf.compat.v1.train.SessionRunHook):
+    """Notes where variables stand when a session is about to be opened, and lets none be."""
+
+    def __init__(self) -> None:
+        self.devices: dict[str, str] = {}
+
+    def begin(self) -> None:
+        operations = tf.compat.v1.get_default_graph().get_operations()
+        self.devices = {op.name: op.device for op in operations if op.type == "VarHandleOp"}
+        raise _Enough
+
+
+def wide_model(lib: Any, folder: Path) -> dict[str, bool]:
+    """Slots of a ready-made model by name, and whether they stand on the server of their variable."""
+    placed = _Placed()
+    with environment({"cluster": cluster("chief", 3), "task": {"type": "chief", "index": 0}}):
+        columns = [tf.feature_column.numeric_column(name, 3) for name in ("x", "y")]
+        made = lib.LinearRegressor(columns, label_dimension=2, config=lib.RunConfig(str(folder)))
+        with contextlib.suppress(_Enough):
+            made.train(lambda: data().map(lambda x, y: ({"x": x["x"], "y": x["x"]}, y)), [placed], steps=1)
+    serves = {
+        slot: max((name for name in placed.devices if f"/{name}/" in slot), key=len, default=None)
+        for slot in placed.devices
+    }
+    return {slot: placed.devices[slot] == placed.devices[name] for slot, name in serves.items() if name}
+
+
 def on_one(op: Any) -> str:
     """A placement of the user's own."""
     return "/job:ps/task:1" if op.type == "VarHandleOp" else "/job:worker/task:0"
@@ -98,5 +125,6 @@ def outcomes(lib: Any, folder: Path) -> dict[str, Any]:
     """All of it, as plain values."""
     return {
         "placements": {name: placement(lib, folder / name, **case) for name, case in PLACEMENTS.items()},
+        "slots of a wide model": wide_model(lib, folder / "wide"),
         "refusals": {name: refusal(lib, folder / name, **case) for name, case in REFUSALS.items()},
     }

@@ -26,6 +26,13 @@ def test_placement(ours: dict[str, Any], name: str) -> None:
     assert ours["placements"][name] == recorded
 
 
+def test_slots_of_a_ready_made_model_stand_beside_their_variables(ours: dict[str, Any]) -> None:
+    recorded = RECORDED["slots of a wide model"]
+    assert len(recorded) == 6
+    assert all(recorded.values())
+    assert ours["slots of a wide model"] == recorded
+
+
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals_have_the_original_words(ours: dict[str, Any], name: str) -> None:
     kind, text = RECORDED["refusals"][name]

@@ -64,9 +64,8 @@ class Cluster:
     @property
     def codes(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for line in (self.logs / "codes").read_text().splitlines():
-            _, *task, code = line.split()
-            found.setdefault(" ".join(task), []).append(int(code))
+        for task, code in re.findall(r"^ended (\w+ \d+) (-?\d+)\n", (self.logs / "codes").read_text(), re.MULTILINE):
+            found.setdefault(task, []).append(int(code))
         return found
 
     def ended(self, kind: str, index: int = 0) -> list[int]:
