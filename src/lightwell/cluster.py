@@ -18,6 +18,9 @@ from lightwell.errors import UsageError, WrongType
 CHIEF, MASTER, WORKER, PS, EVALUATOR = "chief", "master", "worker", "ps", "evaluator"
 _TF_CONFIG = "TF_CONFIG"
 
+# What a step raises when another process of the cluster is gone: its session is of no more use, a new one may be.
+LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
+
 
 @dataclass(frozen=True)
 class ClusterInfo:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from lightwell.checkpoints.finished import (
     NAME,
+    ask_to_stop,
     mark_begun,
     mark_finished,
     read_finished,
     remove_mark,
+    stop_asked,
     was_cut_short,
 )
 
@@ -36,3 +38,12 @@ def test_it_goes_when_training_goes_on(tmp_path: Path) -> None:
     mark_finished(str(tmp_path), 1, "")
     remove_mark(str(tmp_path))
     assert read_finished(str(tmp_path)) is None
+
+
+def test_a_wish_to_stop_stands_until_training_begins_anew(tmp_path: Path) -> None:
+    assert stop_asked(str(tmp_path)) == ""
+    ask_to_stop(str(tmp_path), "It gets no better.")
+    assert stop_asked(str(tmp_path)) == "It gets no better."
+    remove_mark(str(tmp_path))
+    assert stop_asked(str(tmp_path)) == ""
+    assert list(tmp_path.iterdir()) == []

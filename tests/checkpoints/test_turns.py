@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lightwell.checkpoints import turns
-from lightwell.checkpoints.turns import alone_in, training_in
+from lightwell.checkpoints.turns import alone_in, chief_in, training_in
 from lightwell.errors import ModelInUse
 
 
@@ -60,4 +60,17 @@ def test_another_process_is_named_and_its_death_noticed(tmp_path: Path) -> None:
 
 def test_a_place_without_locks_holds_nothing_off() -> None:
     with training_in("gs://bucket/model"), alone_in("gs://bucket/model", "edit"):
+        pass
+
+
+def test_two_chiefs_in_one_directory(tmp_path: Path) -> None:
+    text = (
+        r"this process is the chief of a cluster, and so is this process \(since .*\), in the same model_dir .*its own"
+    )
+    with chief_in(str(tmp_path), True), training_in(str(tmp_path)):
+        with chief_in(str(tmp_path), False):
+            pass
+        with pytest.raises(ModelInUse, match=text), chief_in(str(tmp_path), True):
+            pass
+    with chief_in(str(tmp_path), True):
         pass

@@ -284,13 +284,6 @@ MISTAKES: dict[str, Mistake] = {
         got="TF_CONFIG makes this process a 'ps'",
         do=r"Please use tf\.estimator\.train_and_evaluate, .*or call evaluate here, and train on the chief",
     ),
-    "train in a cluster": Mistake(
-        lambda d: as_task("chief", d),
-        where="train: TF_CONFIG has a cluster",
-        expected="training over several processes is not written yet",
-        got=r"2 tasks .*'chief': \['h0:1'\]",
-        do='take the other tasks out of "cluster", or unset TF_CONFIG',
-    ),
     "assigning a setting": Mistake(
         lambda d: setattr(lw.RunConfig(), "model_dir", "x"),
         where="property 'model_dir' of 'RunConfig' object",

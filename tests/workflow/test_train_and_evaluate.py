@@ -370,21 +370,6 @@ def test_a_master_alone_trains_and_evaluates(tmp_path: Path) -> None:
     assert steps_of(result) == [2, 4]
 
 
-@pytest.mark.parametrize(
-    ("task", "text"),
-    [
-        ("chief", r"train_and_evaluate: TF_CONFIG has a cluster of 2 tasks .*unset TF_CONFIG"),
-        ("ps", r"train_and_evaluate: TF_CONFIG makes this process a 'ps'.*not written yet.*unset TF_CONFIG"),
-        ("evaluator", r"train_and_evaluate: TF_CONFIG makes this process a 'evaluator'.*training_finished\.json"),
-    ],
-)
-def test_a_cluster_is_refused(tmp_path: Path, task: str, text: str) -> None:
-    with environment({"cluster": {"chief": ["h0:1"], "ps": ["h1:1"]}, "task": {"type": task, "index": 0}}):
-        made = estimator(tmp_path)
-        with pytest.raises(UsageError, match=text):
-            lw.train_and_evaluate(made, train(), evaluation())
-
-
 def test_a_strategy_for_evaluation_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     made = estimator(tmp_path, eval_distribute=tf.distribute.OneDeviceStrategy("/cpu:0"))
     with pytest.raises(UsageError, match="evaluate: RunConfig has the distribution strategy"):

@@ -4,6 +4,7 @@ Owns the file `training_finished.json`: one JSON object with `global_step` (of t
 a sentence) and `time` (seconds since 1970). `train_and_evaluate` leaves it as the last thing it does; a training that
 starts in the same directory takes it away. It is there whole or not at all. While `train_and_evaluate` is at work, an
 empty `training_unfinished` stands in its place: found there by the next one, it says that the last was cut short.
+In a cluster, an evaluator that has seen enough asks the chief to end by `training_stop_asked`, which holds its reason.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tensorflow as tf
 
 NAME = "training_finished.json"
 _UNFINISHED = "training_unfinished"
+_STOP_ASKED = "training_stop_asked"
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,31 @@ def mark_finished(model_dir: str, global_step: int, stopped: str) -> None:
 
 
 def remove_mark(model_dir: str) -> None:
-    """Takes the mark away, where there is one: training goes on."""
-    with contextlib.suppress(tf.errors.NotFoundError):
-        tf.io.gfile.remove(_path(model_dir))
+    """Takes the mark away, where there is one, and a wish that it be over: training goes on."""
+    for path in (_path(model_dir), os.path.join(model_dir, _STOP_ASKED)):
+        with contextlib.suppress(tf.errors.NotFoundError):
+            tf.io.gfile.remove(path)
+
+
+def ask_to_stop(model_dir: str, reason: str) -> None:
+    """Asks whoever trains here to end.
+
+    Raises:
+        OSError, tf.errors.OpError: it cannot be written.
+    """
+    path = os.path.join(model_dir, _STOP_ASKED)
+    with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
+        file.write(reason)
+    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+
+
+def stop_asked(model_dir: str) -> str:
+    """Why somebody asked for the end; empty if nobody did."""
+    try:
+        with tf.io.gfile.GFile(os.path.join(model_dir, _STOP_ASKED)) as file:
+            return str(file.read())
+    except tf.errors.OpError:
+        return ""
 
 
 def read_finished(model_dir: str) -> Finished | None:

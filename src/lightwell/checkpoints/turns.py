@@ -24,6 +24,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 FILE_NAME = "training.lock"
+_OF_CHIEF = "chief.lock"
 _PATIENCE = 60.0
 _PAUSE = 0.05
 
@@ -64,12 +65,34 @@ def alone_in(directory: str, doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(directory: str) -> Iterator[int | None]:
+def chief_in(directory: str, is_chief: bool) -> Iterator[None]:
+    """While the block runs, this process is the one chief of a cluster that trains in `directory`, if it is one.
+
+    Raises:
+        ModelInUse: there is another.
+    """
+    if not is_chief:
+        yield
+        return
+    with _opened(directory, _OF_CHIEF) as file:
+        if file is not None and not _locked(file, alone=True):
+            raise ModelInUse(
+                f"train: this process is the chief of a cluster, and so is {_who(file)}, in the same model_dir "
+                f"{directory}. Two chiefs would overwrite each other's checkpoints: give each cluster a model_dir of "
+                "its own, or end the other one first."
+            )
+        if file is not None:
+            _leave_name(file)
+        yield
+
+
+@contextlib.contextmanager
+def _opened(directory: str, name: str = FILE_NAME) -> Iterator[int | None]:
     if fcntl is None or "://" in directory:
         yield None
         return
     try:
-        file = os.open(os.path.join(directory, FILE_NAME), os.O_RDWR | os.O_CREAT, 0o666)
+        file = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:  # a full disk, missing rights: whoever writes there will tell
         yield None
         return

@@ -1,4 +1,4 @@
-"""Where the options of `lightwell run` end and the program's own arguments begin.
+"""Where the options of `lightwell run` and `lightwell launch` end and the program's own arguments begin.
 
 argparse cannot say that: an option-like first argument of the program would be taken for ours.
 """
@@ -23,3 +23,17 @@ def split_run_arguments(words: Sequence[str]) -> tuple[list[str], list[str]]:
             end = position + (2 if word == "--" else 1)
             return list(words[:end]), list(words[end:])
     return list(words), []
+
+
+def split_launch_arguments(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split at the first `--`: options of `launch` may stand before the program or after it.
+
+    >>> split_launch_arguments(["train.py", "--workers", "3", "--", "--steps", "9"])
+    (['train.py', '--workers', '3'], ['--steps', '9'])
+    >>> split_launch_arguments(["--ps", "1", "train.py"])
+    (['--ps', '1', 'train.py'], [])
+    """
+    if "--" not in words:
+        return list(words), []
+    place = list(words).index("--")
+    return list(words[:place]), list(words[place + 1 :])

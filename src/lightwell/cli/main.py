@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from importlib import metadata
 
 import lightwell
-from lightwell.cli.arguments import split_run_arguments
+from lightwell.cli.arguments import split_launch_arguments, split_run_arguments
 
-COMMANDS = tuple(f"lightwell.cli.{name}" for name in ("capture", "doctor", "export", "inspect", "run"))
+COMMANDS = tuple(f"lightwell.cli.{name}" for name in ("capture", "doctor", "export", "inspect", "launch", "run"))
 _EPILOG = """\
 examples:
   lightwell doctor train.py                   what of an old program is there today; runs nothing
   lightwell run train.py --steps 1000         run an old program as it is
+  lightwell launch train.py --workers 2 --ps 1  the same as a cluster of processes on this machine
   lightwell inspect runs/mnist                layers, weights and checkpoints of its model_dir
   lightwell inspect runs/mnist layers/dense   one layer, and how its weights changed
   lightwell inspect acts                      what a capture holds
@@ -27,6 +28,7 @@ examples:
 
 lightwell <command> --help tells more.
 """
+_AFTER_DASHES = "; what is meant for the program goes after --, at the end"
 _BUILDS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm", "tf-nightly")
 
 
@@ -38,9 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[:1] == ["run"]:
         own, program = split_run_arguments(words[1:])
         words = ["run", *own]
+    elif words[:1] == ["launch"]:
+        own, program = split_launch_arguments(words[1:])
+        words = ["launch", *own]
     arguments, unknown = parser.parse_known_args(words)
     if unknown:
-        hint = "; what is meant for the program goes after it" if words[0] == "run" else ""
+        hint = {"run": "; what is meant for the program goes after it", "launch": _AFTER_DASHES}.get(words[0], "")
         arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     if arguments.call is None:
         parser.print_help()

@@ -16,6 +16,7 @@ from lightwell import litter
 from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.engine.metrics import evaluation_ops, with_loss_metric
+from lightwell.engine.placement import device_of
 from lightwell.engine.program import Program
 from lightwell.engine.replicas import Replicas, built_on_all, in_scope, joined_spec
 from lightwell.errors import ModelFnError
@@ -85,6 +86,7 @@ class Draft:
         inputs: the batch's tensors; under a strategy, those of the first replica.
         shares: under a strategy, the batch of each replica.
         global_step: the step counter; to evaluate and predict it is made with the model.
+        device: where ops are placed; one that goes round robin goes on with the model where the input left it.
     """
 
     recipe: Recipe
@@ -92,6 +94,7 @@ class Draft:
     inputs: Inputs
     shares: tuple[Share, ...] = ()
     global_step: Any = None
+    device: Any = None
 
 
 def build(recipe: Recipe) -> Program:
@@ -106,21 +109,21 @@ def build(recipe: Recipe) -> Program:
 
 def draft(recipe: Recipe) -> Draft:
     """Calls `input_fn` in a new graph."""
-    graph = tf.Graph()
-    with graph.as_default(), graph.device(recipe.config.device_fn), in_scope(recipe.strategy):
+    graph, device = tf.Graph(), device_of(recipe.config, recipe.mode)
+    with graph.as_default(), graph.device(device), in_scope(recipe.strategy):
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = recipe.make_global_step(graph) if is_first else None
         if global_step is not None and not recipe.is_export:
             _prepare_global_step_read(global_step)
-        return Draft(recipe, graph, *_build_inputs(recipe, graph), global_step)
+        return Draft(recipe, graph, *_build_inputs(recipe, graph), global_step, device)
 
 
 def finish(draft: Draft) -> Program:
     """Calls `model_fn` in a draft's graph, and adds what its mode needs."""
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
-    with graph.as_default(), graph.device(recipe.config.device_fn), in_scope(recipe.strategy):
+    with graph.as_default(), graph.device(draft.device), in_scope(recipe.strategy):
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = draft.global_step if is_first else recipe.make_global_step(graph)
         book = LayerBook(edits=recipe.edits)
@@ -136,7 +139,7 @@ def finish(draft: Draft) -> Program:
             recipe.warm_start()
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
         global_step = _checked_global_step(global_step, graph)
-        program = Program(graph, recipe.mode, inputs, spec, global_step, book, replicas)
+        program = Program(graph, recipe.mode, inputs, spec, global_step, book, replicas, device=draft.device)
         if recipe.hold is not None:
             program = dataclasses.replace(program, spec=spec._replace(train_op=recipe.hold(program)))
         return program if recipe.is_export else _completed(program, recipe.config)

@@ -46,6 +46,7 @@ class Program:
         step_after: in training, the global step once `spec.train_op` has run in the same call.
         evaluation: in evaluation, the metrics' ops.
         live_edits: what hooks change in the weights by hand while it runs, each written down here.
+        device: where the graph's ops are placed, as `tf.Graph.device` takes it.
         find: turns a path that a hook wrote in place of a tensor into the tensor; None leaves such names to TensorFlow.
     """
 
@@ -59,4 +60,5 @@ class Program:
     step_after: Any = None
     evaluation: EvalOps | None = None
     live_edits: list[Change] = field(default_factory=list)
+    device: Any = None
     find: Callable[[str, str], Any] | None = None

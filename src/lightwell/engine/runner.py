@@ -17,6 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.cluster import LOST_SESSION
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.kept import Kept
 from lightwell.engine.pace import Pace
@@ -24,7 +25,7 @@ from lightwell.engine.program import Program
 from lightwell.engine.ready import KEEP, Ready, make_ready
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Opened, Prepared, Sessions
-from lightwell.engine.steps import LOST_SESSION, Steps
+from lightwell.engine.steps import Steps
 from lightwell.engine.task import Task
 from lightwell.failures.step import explained_step_error
 from lightwell.hooks.base import SessionRunArgs
@@ -116,7 +117,7 @@ class Runner:
 
     def start(self) -> None:
         """Lets the hooks begin, finds or opens a session, and starts the input."""
-        with self._program.graph.as_default():
+        with self._program.graph.as_default(), self._program.graph.device(self._program.device):
             self._hooks.begin()
             self._ready = make_ready(
                 self._program, self._task, self._hooks, self._plan, self._fuse_steps, self._sessions, self._prepared
@@ -190,6 +191,8 @@ class Runner:
             except LOST_SESSION as error:
                 logger.info(_LOST, " while a session was being created", error)
                 self._close(self._now.opened)
+                if self._plan.member is not None:
+                    self._plan.member.pause()
             except BaseException:
                 self._close(self._now.opened)
                 raise
@@ -303,5 +306,6 @@ class Runner:
         self._stop_requested = self._stop_requested or context.stop_requested
         self._count = context.count
         self._batch += steps
-        self._stride = (context.count - context.count_before) // steps
+        # In a cluster others move the count too, now by more and now by less.
+        self._stride = 1 if self._plan.target else (context.count - context.count_before) // steps
         self._hooks.count_moves_by(self._stride)

@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.restore import Source, restore
+from lightwell.engine.member import Member
 from lightwell.engine.program import Program
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
@@ -30,12 +31,14 @@ class SessionPlan:
         target: the session target, empty for in-process.
         config: a `tf.compat.v1.ConfigProto`.
         exact: whether it must be that checkpoint, which the user named; else, if it is damaged, an older one will do.
+        member: this process as one of a cluster, if it is.
     """
 
     find_checkpoint: Callable[[], Source | None]
     target: str = ""
     config: Any = None
     exact: bool = False
+    member: Member | None = None
 
 
 def finish_graph(program: Program) -> None:
@@ -60,10 +63,15 @@ def open_session(
         CheckpointUnreadable: no checkpoint can be read.
         NotInitialised: something stays uninitialised.
     """
+    member = plan.member
+    if member is not None:
+        member.wait_for_servers()
     checkpoint = plan.find_checkpoint()
     session = tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config)
     try:
-        if checkpoint is None:
+        if member is not None and not member.is_chief:
+            member.wait_for_chief(lambda: _uninitialised(session, program.spec.scaffold))
+        elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
             taken = _restore(session, program, checkpoint, plan.exact)
@@ -142,10 +150,20 @@ def _run_local_init(session: Any, program: Program) -> None:
     session.run(program.spec.scaffold.local_init_op)
 
 
-def _check_ready(session: Any, ready_op: Any, when: str) -> None:
+def _uninitialised(session: Any, scaffold: Any) -> list[str]:
+    """The names of the variables that the chief has yet to give a value."""
+    ready_op = scaffold.ready_op if scaffold.ready_for_local_init_op is None else scaffold.ready_for_local_init_op
+    return [] if ready_op is None else _names_left(session, ready_op)
+
+
+def _names_left(session: Any, ready_op: Any) -> list[str]:
     left = session.run(ready_op)
-    if getattr(left, "size", 0):
-        names = [name.decode() if isinstance(name, bytes) else str(name) for name in left.ravel()]
+    return [] if not getattr(left, "size", 0) else [tf.compat.as_str_any(name) for name in left.ravel()]
+
+
+def _check_ready(session: Any, ready_op: Any, when: str) -> None:
+    names = _names_left(session, ready_op)
+    if names:
         raise NotInitialised(
             f"model_fn: Init operations did not make model ready{when}. Variables not initialized: {', '.join(names)}. "
             "If the Scaffold has an init_op or a saver of its own, it must cover them; a local variable belongs in the "

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell.cluster import LOST_SESSION
 from lightwell.engine.fetches import Fetches, key_of
 from lightwell.engine.kept import Kept, KeptOfOne
 from lightwell.engine.loop import Outlet
 from lightwell.engine.ready import Ready
 from lightwell.errors import HookError
 
-LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _MOST_PREPARED = 64
 _SINGLE_STEPS = 10  # are timed together
 _FAR = 2**62  # a count that no run reaches

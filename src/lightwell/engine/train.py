@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.config import RunConfig
+from lightwell.engine.member import TrainingOver
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
@@ -61,14 +62,10 @@ def train(
         ModelDirError: checkpoints cannot be written.
     """
     spec = program.spec
-    saver = _saver_hook(
-        [*hooks, *spec.training_hooks, *spec.training_chief_hooks],
-        listeners,
-        program,
-        model_dir,
-        config,
-        lambda: run.restored,
-    )
+    given = [*hooks, *spec.training_hooks, *spec.training_chief_hooks]
+    saver = None
+    if config.is_chief:
+        saver = _saver_hook(given, listeners, program, model_dir, config, lambda: run.restored)
     chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps)
     with sigterm_raises():
@@ -84,6 +81,10 @@ def train(
             if isinstance(interrupt, Terminated):
                 leave_by_sigterm()
             raise
+        except TrainingOver as over:
+            run.finish(over)
+            logger.info("This process stops training. %s", over)
+            return TrainOutcome(run.count, run.loss)
         except BaseException as error:
             run.finish(error)
             raise
@@ -103,13 +104,15 @@ def _hook_order(
 ) -> list[Any]:
     """All hooks of a training, in the order in which `tf.estimator` calls them."""
     spec, log_every, summary_every = program.spec, config.log_step_count_steps, config.save_summary_steps
-    first: list[Any] = [saver] if saver is not None and config.is_chief else []
+    first: list[Any] = [saver] if saver is not None else []
     if config.is_chief:
         first += spec.training_chief_hooks
         first += [CountSteps(log_every, model_dir)] if log_every else []
         first += [SaveSummaries(summary_every, model_dir, spec.scaffold)] if summary_every else []
     last: list[Any] = []
-    stop = StopAtStep(goal.steps, goal.max_steps) if goal.steps or goal.max_steps else None
+    stop = None
+    if goal.steps or goal.max_steps:
+        stop = StopAtStep(goal.steps, goal.max_steps, may_stand_still=bool(config.master))
     last += [stop] if stop else []
     last += [NanGuard(lambda session: explain_nan(program, session, model_dir))]
     if terminal_wants_progress():

@@ -91,27 +91,11 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
         from lightwell.engine.strategies import check_strategy
 
         check_strategy(doing, strategy)
-    if doing == "evaluate":
-        return
-    if config.task_type in (PS, EVALUATOR):
-        role = f"TF_CONFIG makes this process a {config.task_type!r}"
-        if doing == "train":
-            raise UsageError(
-                f"train: Train has been called wrong configuration: {role}, and only a chief or a worker trains. "
-                "Please use tf.estimator.train_and_evaluate, which calls the proper verb on each task; or call "
-                "evaluate here, and train on the chief."
-            )
+    if doing == "train" and config.task_type in (PS, EVALUATOR):
         raise UsageError(
-            f"{doing}: {role}, and running over several processes is not written yet. Expected one process that trains "
-            "and evaluates: unset TF_CONFIG there, and do not start this one; or call evaluate here, in a loop, until "
-            "training_finished.json is in model_dir."
-        )
-    others = sum(config.cluster_spec.num_tasks(job) for job in config.cluster_spec.jobs) - 1
-    if others > 0:
-        raise UsageError(
-            f"{doing}: TF_CONFIG has a cluster of {others + 1} tasks {config.cluster_spec.as_dict()}, and training "
-            "over several processes is not written yet: each would train a model of its own. Train in one process: "
-            'take the other tasks out of "cluster", or unset TF_CONFIG.'
+            f"train: Train has been called wrong configuration: TF_CONFIG makes this process a {config.task_type!r}, "
+            "and only a chief or a worker trains. Please use tf.estimator.train_and_evaluate, which calls the proper "
+            "verb on each task; or call evaluate here, and train on the chief."
         )
 
 

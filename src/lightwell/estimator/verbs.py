@@ -20,7 +20,7 @@ from lightwell.callables import name_of
 from lightwell.checkpoints.finished import remove_mark
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.restore import Source
-from lightwell.checkpoints.turns import training_in
+from lightwell.checkpoints.turns import chief_in, training_in
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.edits.base import Edit
@@ -36,6 +36,7 @@ from lightwell.engine.evaluate import evaluation_hooks, read_metrics
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
 from lightwell.engine.held import HeldSession
+from lightwell.engine.member import Member, joined
 from lightwell.engine.predict import predict as run_prediction
 from lightwell.engine.predict import task_of_prediction, warn_if_endless
 from lightwell.engine.program import Program
@@ -69,7 +70,7 @@ from lightwell.sight.over_data import WHERE, EvalResult, OverData, over_data
 from lightwell.sight.predictor import Predictor
 from lightwell.sight.request import key_of
 from lightwell.sight.rows import RowTaps
-from lightwell.sight.watch import Watch
+from lightwell.sight.watch import Watch, here
 from lightwell.spec import EstimatorSpec
 
 
@@ -117,10 +118,16 @@ class Model:
         strategies = {ModeKeys.TRAIN: self.config.train_distribute, ModeKeys.EVAL: self.config.eval_distribute}
         return strategies.get(mode)
 
-    def plan(self, find_checkpoint: Callable[[], Source | None], target: str, exact: bool = False) -> SessionPlan:
+    def plan(
+        self,
+        find_checkpoint: Callable[[], Source | None],
+        target: str,
+        exact: bool = False,
+        member: Member | None = None,
+    ) -> SessionPlan:
         """How to open a session."""
         strategies = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
-        return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact)
+        return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact, member)
 
     def check_changes(self, mode: str, changes: Any, doing: str) -> None:
         """Refuses what may change values or updates on their way where a strategy runs several replicas."""
@@ -156,8 +163,9 @@ def train(
     model.check_changes(ModeKeys.TRAIN, edits, "train(edits=...)")
     changes = Changes(edits, ModeKeys.TRAIN, "train(edits=...)", InVariables())
     ensure_writable(model.model_dir)
-    with training_in(model.model_dir):
-        return _train(model, input_fn, goal, hooks, listeners, holding, changes)
+    member = joined(model.config, model.model_dir)
+    with training_in(model.model_dir), chief_in(model.model_dir, member is not None and member.is_chief):
+        return _train(model, input_fn, goal, hooks, listeners, holding, changes, member)
 
 
 def _train(
@@ -168,20 +176,25 @@ def _train(
     listeners: Sequence[Any],
     holding: Holding | None,
     changes: Changes,
+    member: Member | None,
 ) -> TrainOutcome:
-    remove_mark(model.model_dir)
+    if model.config.is_chief:
+        remove_mark(model.model_dir)
     untrained = newest_usable(model.model_dir) is None
     recipe = model.on_all_devices(model.recipe(ModeKeys.TRAIN, input_fn, untrained, changes.gate))
     program = changes.finished(build(dataclasses.replace(recipe, hold=holding)))
-    spec, description = program.spec, KeepDescription(program, model.model_dir)
+    with program.graph.as_default():  # where a spec is checked
+        spec = program.spec._replace(training_hooks=here(program.spec.training_hooks, model.config))
+    hooks, program = here(hooks, model.config), dataclasses.replace(program, spec=spec)
+    description = [KeepDescription(program, model.model_dir)] if model.config.is_chief else []
     return run_training(
         with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),
         goal=goal,
-        hooks=[*hooks, description, *changes.observers(program)],
+        hooks=[*hooks, *description, *changes.observers(program)],
         listeners=listeners,
         model_dir=model.model_dir,
         config=model.config,
-        plan=model.plan(lambda: newest_usable(model.model_dir), model.config.master),
+        plan=model.plan(lambda: newest_usable(model.model_dir), model.config.master, member=member),
     )
 
 

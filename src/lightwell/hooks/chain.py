@@ -47,6 +47,7 @@ class HookChain:
         self._told_in_bulk: tuple[ScheduledHook, ...] = ()
         self._stride = 1
         self._quiet = (0, 0)  # before the steps from here up to there, no scheduled hook need be asked
+        self._asked: tuple[int, Sequence[Any]] | None = None  # the count of the last step, and who was told of it
         self._no_options = tf.compat.v1.RunOptions()
         self._read_variables = VariablesAfterStep() if is_tensorflow_1() else None
 
@@ -110,7 +111,16 @@ class HookChain:
         """Whether the step that moves the count on from `count` is one the hook must see."""
         if not isinstance(hook, ScheduledHook):
             return True
-        return hook.next_look(count) <= count + max(self._stride, 1) or hook.next_look_seconds() <= 0
+        if hook.next_look(count) <= count + max(self._stride, 1) or hook.next_look_seconds() <= 0:
+            return True
+        return self._was_passed_over(hook, count)
+
+    def _was_passed_over(self, hook: ScheduledHook, count: int) -> bool:
+        """Whether the count has leapt over the look of a hook: other processes of a cluster move it too."""
+        if self._asked is None or self._asked[0] + max(self._stride, 1) >= count:
+            return False
+        before, told = self._asked
+        return not _is_among(hook, told) and hook.next_look(before) <= count
 
     def _only_every_step(self, count: int) -> bool:
         """Whether of the step that moves the count on from `count` only the hooks that see all must be told.
@@ -121,6 +131,9 @@ class HookChain:
         if not self._stride:
             return False
         first, last = self._quiet
+        if first < last < count:  # the count has leapt, maybe over a look
+            self._quiet = (0, 0)
+            return False
         if not first <= count < last:
             last = min((hook.next_look(count) for hook in self._scheduled), default=NEVER)
             last -= max(self._stride, 1)
@@ -145,7 +158,7 @@ class HookChain:
 
     def after_create_session(self, session: Any, coordinator: Any) -> None:
         """A session is open and initialised; called again for each new session after a lost one."""
-        self._quiet = (0, 0)
+        self._quiet, self._asked = (0, 0), None
         for hook in self.hooks:
             self._call(hook, "after_create_session", session, coordinator)
 
@@ -159,6 +172,8 @@ class HookChain:
             request.due = list(self._of_every_step)
         else:
             request.due = [hook for hook in self._around_steps if self._is_due(hook, count)]
+        if not in_bulk:
+            self._asked = count, request.due
         for hook in request.due:
             args = self._call(hook, "before_run", context)
             if args is not None:

@@ -22,6 +22,7 @@ from lightwell.checkpoints.commit import edited_name, is_edited
 from lightwell.checkpoints.files import replace_file
 from lightwell.checkpoints.index import newest_complete, step_of
 from lightwell.checkpoints.lineage import TRAINING, Change, origin_now, origins, write_down
+from lightwell.cluster import LOST_SESSION
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.checkpoint_work import CheckpointWork
@@ -195,6 +196,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
                 replace_file(f"{path}.meta", self._meta_graph)
             self._write_down(path)
+        except LOST_SESSION:  # a parameter server is gone, the disk is not
+            raise
         except _OF_DISKS as error:
             # What was begun takes the space that is missing.
             for ending in ("_temp", ".meta.writing"):

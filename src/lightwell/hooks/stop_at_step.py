@@ -12,14 +12,21 @@ from lightwell.log import logger
 
 
 class StopAtStep(ScheduledHook):
-    """Requests a stop once the goal is reached. Exactly one of the two arguments is set."""
+    """Requests a stop once the goal is reached.
 
-    def __init__(self, steps: int | None, last_step: int | None) -> None:
+    Args:
+        steps: how many more steps; exactly one of this and `last_step` is set.
+        last_step: up to which step.
+        may_stand_still: whether a step of this process need not move the counter, as in a cluster whose processes take
+            each step together.
+    """
+
+    def __init__(self, steps: int | None, last_step: int | None, may_stand_still: bool = False) -> None:
         self._steps = steps
         self.last_step = last_step
         self._first_step: int | None = None
         self._is_counting = False
-        self._has_complained = False
+        self._has_complained = may_stand_still
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Turns a number of steps into a step; after a lost session, the goal stays what it was."""

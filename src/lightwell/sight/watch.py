@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lightwell.config import RunConfig
 from lightwell.engine.program import Program
 from lightwell.errors import UsageError
 from lightwell.hooks.base import ScheduledHook, SessionRunArgs
@@ -45,6 +46,7 @@ class Watch(ScheduledHook):
         do: called with a `Step` at each look. Neither `do` nor `to`: the values are logged.
         to: `"tensorboard"`: writes scalars and histograms into the event files of the run. Or an output of your own.
         name: how errors and log lines call this watch.
+        on: which tasks of a cluster watch while they train: the `"chief"` alone, or `"all"`, each for itself.
 
     Raises:
         UsageError: more than one cadence, or nothing to read.
@@ -61,6 +63,7 @@ class Watch(ScheduledHook):
         do: Callable[[Step], Any] | None = None,
         to: str | Output | None = None,
         name: str | None = None,
+        on: str = "chief",
     ) -> None:
         if not paths:
             raise UsageError('Watch: nothing to read; give it paths, as in Watch("layers/dense", every=100, do=look).')
@@ -69,6 +72,9 @@ class Watch(ScheduledHook):
             raise UsageError(f"{self.name}: do must be a function of one argument, the step; got {do!r}.")
         if to not in (None, "tensorboard") and not isinstance(to, Output):
             raise UsageError(f'{self.name}: to can be "tensorboard", got {to!r}. For all else give a function: do=...')
+        if on not in ("chief", "all"):
+            raise UsageError(f'{self.name}: on can be "chief" or "all", the tasks of a cluster that watch; got {on!r}.')
+        self.on = on
         self._asked = paths
         self._outputs = _outputs(do, to)
         self._cadence = Cadence(self.name, every, at, every_secs)
@@ -242,6 +248,16 @@ def stop_when(path: Selection | Reduction, predicate: Callable[[Any], bool], *, 
 
     look.__name__ = getattr(predicate, "__name__", "predicate")
     return StopWhen(path, every=every, do=look, name=name)
+
+
+def here(hooks: Sequence[Any], config: RunConfig) -> tuple[Any, ...]:
+    """The hooks that a training has in this process: watches that are the chief's are left out elsewhere."""
+    if config.is_chief:
+        return tuple(hooks)
+    left_out = [hook for hook in hooks if isinstance(hook, Watch) and hook.on == "chief"]
+    for hook in left_out:
+        logger.info("%s runs in the chief, and not in this %s %d.", hook.name, config.task_type, config.task_id)
+    return tuple(hook for hook in hooks if not any(hook is other for other in left_out))
 
 
 def _shown(paths: Sequence[Any]) -> str:

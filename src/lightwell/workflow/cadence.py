@@ -51,6 +51,12 @@ class Cadence:
         """The first step after `step` that needs a checkpoint to be evaluated."""
         return NEVER if self._every_steps is None else (step // self._every_steps + 1) * self._every_steps
 
+    def seconds_left(self) -> float:
+        """How long the last evaluation holds off the next one."""
+        if self._began is None or self._every_steps is not None or self._every_checkpoints is not None:
+            return 0.0
+        return max(0.0, self._began + self._throttle_secs - time.time())
+
     def why_not(self, step: int) -> str | None:
         """Told of a new checkpoint: why it is not to be evaluated, or None if it is."""
         if self.is_done(step):

@@ -95,8 +95,12 @@ class Rounds:
         """The first step after `step` that needs a checkpoint."""
         return min(turn.cadence.next_save(step) for turn in self._turns)
 
-    def after_checkpoint(self, step: int) -> None:
-        """Evaluates a new checkpoint for each spec that wants it; the others say why not."""
+    def seconds_left(self) -> float:
+        """How long it is until a spec wants a new checkpoint; nothing for those that go by steps or checkpoints."""
+        return min(turn.cadence.seconds_left() for turn in self._turns)
+
+    def after_checkpoint(self, step: int, checkpoint: str | None = None) -> None:
+        """Evaluates a checkpoint, the newest if none is named, for each spec that wants it; the others say why not."""
         due = []
         for turn in self._turns:
             reason = turn.cadence.why_not(step)
@@ -104,11 +108,11 @@ class Rounds:
                 due.append(turn)
             else:
                 turn.say_skipped(step, reason)
-        self._round(due, step)
+        self._round(due, step, checkpoint)
 
-    def at_the_end(self, step: int) -> None:
+    def at_the_end(self, step: int, checkpoint: str | None = None) -> None:
         """Evaluates the last checkpoint for each spec that has not."""
-        self._round([turn for turn in self._turns if not turn.cadence.is_done(step)], step)
+        self._round([turn for turn in self._turns if not turn.cadence.is_done(step)], step, checkpoint)
 
     def export_what_was_held(self) -> None:
         """Makes the final exports, where observers had to see the end of the training first."""
@@ -131,13 +135,18 @@ class Rounds:
         return TrainAndEvaluateResult.of(first.name, self._evaluations, first.export_results, self._exports, stopped)
 
     @property
+    def start_delay(self) -> float:
+        """For how many seconds the first evaluation of a training elsewhere waits."""
+        return min(float(turn.spec.start_delay_secs) for turn in self._turns)
+
+    @property
     def exporters(self) -> list[str]:
         """The names of all exporters."""
         return [exporter.name for turn in self._turns for exporter in turn.spec.exporters]
 
-    def _round(self, due: Sequence[Turn], step: int) -> None:
+    def _round(self, due: Sequence[Turn], step: int, checkpoint: str | None) -> None:
         try:
-            evaluated = [(turn, self._evaluate(turn, step)) for turn in due]
+            evaluated = [(turn, self._evaluate(turn, step, checkpoint)) for turn in due]
             for turn, evaluation in evaluated:
                 is_final = bool(self.stop_reason) or (
                     self._max_steps is not None and evaluation.global_step >= self._max_steps
@@ -154,9 +163,9 @@ class Rounds:
                 f"(estimator.evaluate) to see where."
             ) from error
 
-    def _evaluate(self, turn: Turn, step: int) -> Evaluation:
+    def _evaluate(self, turn: Turn, step: int, named: str | None) -> Evaluation:
         turn.cadence.evaluates(step)
-        checkpoint = self._estimator.latest_checkpoint()
+        checkpoint = named or self._estimator.latest_checkpoint()
         self._check_new(checkpoint, turn, step)
         spec = turn.spec
         self._running = f"{turn.name or 'step'} {step:,}", time.monotonic()

@@ -6,16 +6,11 @@ never begun anew, and evaluations happen in a checkpoint listener, by `estimator
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import tensorflow as tf
-
 from lightwell.checkpoints.finished import mark_begun, mark_finished, was_cut_short
-from lightwell.checkpoints.index import step_of
-from lightwell.cluster import CHIEF
 from lightwell.errors import UsageError, WrongType
 from lightwell.estimator.arguments import check_place
 from lightwell.estimator.core import Estimator
@@ -26,6 +21,7 @@ from lightwell.workflow.exporters import check_names
 from lightwell.workflow.listener import EvaluateCheckpoints
 from lightwell.workflow.observers import EvaluationObserver
 from lightwell.workflow.result import TrainAndEvaluateResult
+from lightwell.workflow.roles import check_role, leave_mark, play, trained_step
 from lightwell.workflow.rounds import Rounds
 from lightwell.workflow.specs import EvalSpec, TrainSpec
 
@@ -46,6 +42,10 @@ def train_and_evaluate(
     is written, unless its `EvalSpec` says less often; the last one always. When it is over, `training_finished.json` in
     `model_dir` tells whoever waits there.
 
+    Where `TF_CONFIG` makes this process one of a cluster, it plays its part: a `chief` or `worker` trains, a `ps`
+    serves until the training is over, and then ends the process; an `evaluator` evaluates and exports the checkpoints
+    as they come.
+
     Args:
         estimator: the Estimator.
         train_spec: how to train.
@@ -58,7 +58,7 @@ def train_and_evaluate(
 
     Raises:
         WrongType: an argument has the wrong type.
-        UsageError: specs or exporters share a name, or this process is one of a cluster.
+        UsageError: specs or exporters share a name; or TF_CONFIG gives this process no part in it.
         NotEvaluated: there was no new checkpoint to evaluate.
     """
     _check_types(estimator, train_spec)
@@ -67,10 +67,9 @@ def train_and_evaluate(
     check_place(_WHERE, config.train_distribute, config)
     check_place("evaluate", config.eval_distribute, config)
     rounds = Rounds(estimator, specs, told, train_spec.max_steps)
-    evaluates = EvaluateCheckpoints(rounds, lambda: _mark(estimator, mark_begun))
-    if config.task_type == CHIEF:
-        logger.info("This process is the chief of a cluster: it trains, and evaluating is the evaluator's work.")
-        return _only_trained(estimator, train_spec, rounds)
+    evaluates = EvaluateCheckpoints(rounds, lambda: leave_mark(estimator, mark_begun))
+    if check_role(config):
+        return play(estimator, train_spec, rounds, told)
     _say_what_comes(config, train_spec, specs)
     for observer in told:
         observer.begin(estimator)
@@ -88,9 +87,9 @@ def train_and_evaluate(
     stopped = _why_it_ended(evaluates, rounds.stop_reason, train_spec.max_steps)
     if evaluates.first_step is not None and rounds.exporters and not rounds.exported_finally:
         _warn_of_no_final_export(rounds.exporters, train_spec.max_steps)
-    last_step = _trained_step(estimator) if evaluates.last_step is None else evaluates.last_step
+    last_step = trained_step(estimator) if evaluates.last_step is None else evaluates.last_step
     if last_step is not None:
-        _mark(estimator, lambda directory: mark_finished(directory, last_step, stopped))
+        leave_mark(estimator, lambda directory: mark_finished(directory, last_step, stopped))
     return rounds.result(stopped)
 
 
@@ -158,16 +157,6 @@ def _checked_observers(given: Any) -> tuple[EvaluationObserver, ...]:
     return tuple(observers)
 
 
-def _only_trained(estimator: Estimator, train_spec: TrainSpec, rounds: Rounds) -> TrainAndEvaluateResult:
-    estimator.train(
-        input_fn=train_spec.input_fn,
-        max_steps=train_spec.max_steps,
-        hooks=list(train_spec.hooks),
-        saving_listeners=train_spec.saving_listeners,
-    )
-    return rounds.result("This process trained only.")
-
-
 def _say_what_comes(config: Any, train_spec: TrainSpec, specs: Sequence[EvalSpec]) -> None:
     logger.info("Running training and evaluation locally (non-distributed).")
     own = [f"{spec.name or 'the evaluation'} {often(spec)}" for spec in specs]
@@ -211,22 +200,9 @@ def _warn_of_no_final_export(exporters: Sequence[str], max_steps: Any) -> None:
 
 def _make_up_for_the_last_evaluation(estimator: Estimator, rounds: Rounds) -> None:
     """Evaluates and exports where there is nothing left to train, but an earlier run was killed before it did."""
-    step = _trained_step(estimator)
+    step = trained_step(estimator)
     if step is not None and was_cut_short(estimator.model_dir):
         logger.info(
             "An earlier train_and_evaluate did not come to its end: the checkpoint of step %d is evaluated.", step
         )
         rounds.at_the_end(step)
-
-
-def _trained_step(estimator: Estimator) -> int | None:
-    checkpoint = estimator.latest_checkpoint()
-    return step_of(checkpoint) if isinstance(checkpoint, str) else None
-
-
-def _mark(estimator: Estimator, write: Callable[[str], None]) -> None:
-    """Leaves a mark in the Estimator's directory; one whose verbs were replaced may have none."""
-    try:
-        write(os.fspath(estimator.model_dir))
-    except (tf.errors.OpError, OSError, TypeError) as error:
-        logger.warning("%s: how far the training is could not be noted in model_dir: %s", _WHERE, error)

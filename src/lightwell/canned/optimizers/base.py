@@ -7,6 +7,7 @@ so that a new learning rate takes effect on resuming.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -87,7 +88,7 @@ class Rule(_Optimizer):
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for variable in var_list:
             for slot in self.slot_names:
-                with tf.name_scope(f"{self._own_scope()}{variable.op.name}/"):
+                with tf.name_scope(f"{self._own_scope()}{variable.op.name}/"), _beside(variable):
                     start = tf.fill(variable.shape, tf.constant(self.start_of(slot), variable.dtype.base_dtype))
                     made = _variable(slot, start)
                 for own, state in zip(_tf.parts_of(variable), _tf.parts_of(made), strict=True):
@@ -145,6 +146,14 @@ def faded(average: Any, kept: Any, new: Any, indices: Any) -> Any:
         added = tf.raw_ops.ResourceScatterAdd(resource=average.handle, indices=indices, updates=new * (1 - kept))
     with tf.control_dependencies([added]):
         return average.read_value()
+
+
+def _beside(variable: Any) -> contextlib.AbstractContextManager[Any]:
+    """What is made in the block stands where a variable does, if that is said: on one of several parameter servers."""
+    if not variable.device or tf.distribute.has_strategy():
+        return contextlib.nullcontext()
+    place: contextlib.AbstractContextManager[Any] = variable.graph.colocate_with(variable.op)
+    return place
 
 
 def _has_none_twice(indices: Any) -> bool:

@@ -1,0 +1,114 @@
+"""`lightwell launch program.py --workers 2 --ps 1 --evaluator`: a cluster of processes on this machine.
+
+Parses its options, gives every task its `TF_CONFIG`, and hands over to `processes`. Loads no TensorFlow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shlex
+import socket
+import sys
+from typing import Any
+
+from lightwell.cli.processes import Task, run_all
+
+_EPILOG = """\
+Each task is a process of its own that runs the same program (as `lightwell run` does), told by the environment variable
+TF_CONFIG who it is. tf.estimator.train_and_evaluate in it plays that part: the chief trains and saves, workers train, a
+ps holds variables, the evaluator evaluates checkpoints.
+
+Every line that a task writes begins with its name. Ctrl-C ends all; the chief saves a checkpoint before. A task that
+dies is reported; with --restart it is started again, and goes on from the last checkpoint. Without, the death of the
+chief or a ps ends all, that of a worker or the evaluator only itself. The exit code is that of the first task that
+failed for good, 0 if none did.
+
+examples:
+  lightwell launch train.py --workers 3 --ps 1 --evaluator
+  lightwell launch train.py --workers 1 --ps 1 --restart -- --steps 1000     arguments of the program go after --
+  lightwell launch -m trainer.task --workers 2 --ps 2 --dry-run
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Register the sub-command."""
+    parser = commands.add_parser(
+        "launch",
+        help="run a program as a cluster of processes on this machine",
+        description="Run a program as a cluster of processes on this machine, with free ports and TF_CONFIG set.",
+        usage="lightwell launch (program.py | -m module) [--workers N] [--ps N] [--evaluator] [--restart [N]] "
+        "[--dry-run] [-- its arguments]",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("script", nargs="?", metavar="program.py", help="the program")
+    parser.add_argument("-m", dest="module", metavar="module", help="run a module in place of a script")
+    parser.add_argument("--workers", type=_count, default=0, metavar="N", help="workers beside the chief (0)")
+    parser.add_argument("--ps", type=_count, default=0, metavar="N", help="parameter servers (1 if there are workers)")
+    parser.add_argument("--evaluator", action="store_true", help="one task that evaluates the checkpoints")
+    parser.add_argument(
+        "--restart",
+        type=_count,
+        nargs="?",
+        const=3,
+        default=0,
+        metavar="N",
+        help="start a task that died again, at most N times each (3)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the TF_CONFIG of each task, and start nothing")
+    parser.set_defaults(call=launch, parser=parser)
+
+
+def launch(arguments: argparse.Namespace) -> int:
+    """Start the cluster; returns the exit code."""
+    if (arguments.script is None) == (arguments.module is None):
+        arguments.parser.error("name one program: a script, or a module with -m")
+    if arguments.script is not None and not os.path.isfile(arguments.script):
+        print(f"lightwell launch: there is no file {arguments.script!r}", file=sys.stderr)
+        return 2
+    if arguments.workers and not arguments.ps:
+        arguments.ps = 1
+    named = ["-m", arguments.module] if arguments.module else [arguments.script]
+    words = [*named, *arguments.program]
+    tasks = [
+        Task(kind, index, settings, [sys.executable, "-m", "lightwell", "run", *words])
+        for kind, index, settings in tasks_of(arguments.workers, arguments.ps, arguments.evaluator)
+    ]
+    if arguments.dry_run:
+        for task in tasks:
+            print(f"# {task.name}\nTF_CONFIG={shlex.quote(task.settings)} lightwell run {shlex.join(words)}")
+        return 0
+    return run_all(tasks, arguments.restart)
+
+
+def tasks_of(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int, str]]:
+    """Type, index and `TF_CONFIG` of each task, those first that others wait for."""
+    kinds = [("ps", index) for index in range(servers)] + [("chief", 0)]
+    kinds += [("worker", index) for index in range(workers)]
+    cluster: dict[str, list[str]] = {}
+    for (kind, _), port in zip(kinds, free_ports(len(kinds)), strict=True):
+        cluster.setdefault(kind, []).append(f"localhost:{port}")
+    kinds += [("evaluator", 0)] if evaluator else []
+    return [
+        (kind, index, json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})) for kind, index in kinds
+    ]
+
+
+def free_ports(count: int) -> list[int]:
+    """So many ports of this machine that nobody listens on; all held until all are found, to be different."""
+    with contextlib.ExitStack() as held:
+        found = []
+        for _ in range(count):
+            probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            probe.bind(("", 0))
+            found.append(int(probe.getsockname()[1]))
+        return found
+
+
+def _count(word: str) -> int:
+    if not word.isdigit():
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, got {word!r}")
+    return int(word)
