@@ -16,6 +16,7 @@ _MOST_BYTES = 2**24  # of the batches that are taken in for a call
 _MOST_EMPTY = 8  # a form may have room for so many times as many batches as there are
 _MOST_GROWTH = 4
 _WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
+_MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
 Sizes = tuple[int, ...]
 
 
@@ -54,7 +55,7 @@ class Forms:
         if self.is_off or not self._is_auto:
             return not self.is_off
         if self._trial.is_open and not self._made:
-            return is_settled and self._seconds > _WORTH
+            return self._seconds > (_WORTH if is_settled else _MOST_PATIENCE)
         return self._trial.other
 
     def room_for(self, sizes: Sizes, steps: int, may_be_new: bool) -> int | None:
