@@ -129,7 +129,8 @@ def finish(draft: Draft) -> Program:
             spec = _with_passed_loss(spec)
         if recipe.warm_start is not None:
             recipe.warm_start()
-        inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
+        in_bursts = bool(recipe.config.jit_compile)
+        inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op, in_bursts)
         global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book)
         if recipe.hold is not None:

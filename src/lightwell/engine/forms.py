@@ -13,8 +13,7 @@ from lightwell.engine.threads import Trial
 _MOST_FORMS = 4  # each takes a second or more to make
 _MOST_STEPS = 128
 _MOST_BYTES = 2**24  # of the batches that are taken in for a call
-_MOST_EMPTY = 8  # a form may have room for so many times as many batches as there are
-_MOST_GROWTH = 4
+_MOST_EMPTY = 2  # a form may have room for so many times as many batches as it would be made for
 _WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
 _MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
 Sizes = tuple[int, ...]
@@ -60,14 +59,13 @@ class Forms:
 
     def room_for(self, sizes: Sizes, steps: int, may_be_new: bool) -> int | None:
         """The room of the form to use for so many batches of these lengths; None for none."""
-        made = self._made.get(sizes, set())
-        fitting = [room for room in made if steps <= room <= _MOST_EMPTY * steps]
-        if fitting:
-            return min(fitting)
-        if not may_be_new or sum(map(len, self._made.values())) >= _MOST_FORMS:
-            return None
+        fitting = sorted(room for room in self._made.get(sizes, ()) if room >= steps)
         # Calls of always the same length are as long as somebody's schedule lets them be. Others will be longer.
-        return steps if self._is_steady else max(steps, min(self._most_steps, _MOST_GROWTH * steps))
+        room = steps if self._is_steady else max(steps, self._most_steps)
+        if fitting and fitting[0] <= _MOST_EMPTY * room:
+            return fitting[0]
+        is_new = may_be_new and sum(map(len, self._made.values())) < _MOST_FORMS
+        return room if is_new else next(iter(fitting), None)
 
     def is_made(self, sizes: Sizes, room: int) -> bool:
         """Whether there is such a form."""
