@@ -58,6 +58,9 @@ PEERS = {
 _VARIANTS = {
     "ours/watch": "Lightwell, watched",
     "ours/plain": "Lightwell, not watched",
+    "ours/jit": "Lightwell, `jit_compile=True`",
+    "ours/auto": 'Lightwell, `jit_compile="auto"`',
+    "ours/fused": "Lightwell, as it comes",
     "ours/vouched": "Lightwell, `model_fn` vouched for",
     "ours/default": "Lightwell, as it comes",
     "ours/predictor": "Lightwell `predictor()`",
@@ -74,6 +77,7 @@ _VARIANTS = {
     "keras3/on_batch": "Keras 3 `predict_on_batch`",
     "keras3/call": "Keras 3 `model(x)`",
     "keras3/evaluate": "Keras 3 `evaluate`",
+    "jax_loop/scan": "JAX `lax.scan` over 50 steps",
     "tf_session/build": "its graph built by hand, not run",
     "tf_session/run": "session by hand, `run`",
     "tf_session/callable": "session by hand, `make_callable`",

@@ -75,6 +75,12 @@ ROWS = (
         "tuning.",
     ),
     Row(
+        "mlp_jit",
+        "Train MLP (784-128-10, batch 32, Adam), compiled",
+        contenders=("ours/jit", "ours/auto", "ours/fused", "jax_loop", "jax_loop/scan", "tf_session/fused"),
+        goals=(AtLeast(1.4, "ours/fused"), AtLeast(1.0, "jax_loop"), AtLeast(0.9, "jax_loop/scan")),
+    ),
+    Row(
         "mlp_hook",
         "Train MLP, one old-style hook fetching a tensor each step",
         contenders=_BOTH,

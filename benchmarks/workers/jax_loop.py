@@ -1,4 +1,4 @@
-"""JAX: a step compiled by `jax.jit`, called from a plain loop; Adam by hand."""
+"""JAX: a step compiled by `jax.jit`, called from a plain loop, or many of them by `jax.lax.scan`; Adam by hand."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps
 worker = Worker(("jax", "jaxlib", "numpy"))
 Weights = list[tuple[Any, Any]]
 Forward = Callable[[Weights, Any, Any], Any]
+SCANNED = 50  # steps in a call
 
 
 def mlp_weights() -> Weights:
@@ -52,9 +53,7 @@ def train(make: Callable[[], Weights], forward: Forward, multiple: int, plan: Pl
     """Training."""
     pixels, labels = data.digits(data.TRAIN_ROWS)
     batches, step = data.Batches(data.TRAIN_ROWS), _step(forward)
-    weights = make()
-    zeros = jax.tree.map(jnp.zeros_like, weights)
-    state: list[Any] = [weights, zeros, jax.tree.map(jnp.zeros_like, weights), jnp.int32(0)]
+    state = _first_state(make)
 
     def run(steps: int) -> float:
         started = time.perf_counter()
@@ -68,6 +67,34 @@ def train(make: Callable[[], Weights], forward: Forward, multiple: int, plan: Pl
     return measured_steps(run, plan, guess=multiple, multiple=multiple)
 
 
+def train_scanned(make: Callable[[], Weights], forward: Forward, plan: Plan) -> Measure:
+    """Training, many steps in a call, over batches that are put together before it."""
+    pixels, labels = data.digits(data.TRAIN_ROWS)
+    batches, step = data.Batches(data.TRAIN_ROWS), _step(forward)
+    state = _first_state(make)
+
+    @functools.partial(jax.jit, donate_argnums=(0,))
+    def many(state: Any, pixels: Any, labels: Any) -> Any:
+        def one(state: Any, batch: Any) -> Any:
+            *state, loss = step(*state, *batch)
+            return tuple(state), loss
+
+        return jax.lax.scan(one, state, (pixels, labels))
+
+    def run(steps: int) -> float:
+        started = time.perf_counter()
+        for _ in range(steps // SCANNED):
+            rows = np.stack([batches.next() for _ in range(SCANNED)])
+            state[:], _ = many(tuple(state), pixels[rows], labels[rows])
+        jax.block_until_ready(state)
+        return steps / (time.perf_counter() - started)
+
+    run(SCANNED)
+    return measured_steps(run, plan, guess=SCANNED, multiple=SCANNED)
+
+
+worker.piece("mlp_jit")(functools.partial(train, mlp_weights, mlp, 50))
+worker.piece("mlp_jit", "scan")(functools.partial(train_scanned, mlp_weights, mlp))
 worker.piece("mlp")(functools.partial(train, mlp_weights, mlp, 50))
 worker.piece("cnn")(functools.partial(train, cnn_weights, cnn, 10))
 
@@ -89,6 +116,12 @@ def prediction() -> Callable[[Any], dict[str, Any]]:
 
 
 add_predictions(worker, prediction)
+
+
+def _first_state(make: Callable[[], Weights]) -> list[Any]:
+    weights = make()
+    zeros = jax.tree.map(jnp.zeros_like, weights)
+    return [weights, zeros, jax.tree.map(jnp.zeros_like, weights), jnp.int32(0)]
 
 
 def _step(forward: Forward) -> Callable[..., Any]:

@@ -60,6 +60,19 @@ worker.piece("predict_loop_vouched", "vouched")(functools.partial(pieces.predict
 worker.piece("evaluate", "vouched")(functools.partial(pieces.evaluate, VOUCHED))
 
 
+@worker.piece("mlp_jit", "jit", "auto", "fused")
+def train_compiled(plan: Plan) -> Measure:
+    """Training with steps that are compiled, or that may be, or not."""
+    jit_compile = {"jit": True, "auto": "auto", "fused": False}[plan.variant]
+    api = dataclasses.replace(API, settings={"jit_compile": jit_compile})
+    input_fn = models.digits_input(api, data.TRAIN_ROWS)
+    # "auto" first finds out how fast steps are without.
+    warm = plan.scaled(12_000, pieces.WARM_STEPS) if plan.variant == "auto" else pieces.WARM_STEPS
+    return measured_steps(
+        lambda steps: pieces.train_rate(api, models.mlp(api), input_fn, steps, warm=warm), plan, guess=100
+    )
+
+
 @worker.piece("mlp_watch", "watch", "plain")
 def train_watched(plan: Plan) -> Measure:
     """Training with statistics of four layers and of all gradients every 100 steps, or without."""

@@ -129,6 +129,7 @@ def train(make: Callable[[], Network], multiple: int, plan: Plan) -> Measure:
 
 
 worker.piece("mlp", "run", "callable", "fused")(functools.partial(train, Mlp, 50))
+worker.piece("mlp_jit", "fused")(functools.partial(train, Mlp, 50))
 worker.piece("cnn", "run", "callable", "fused")(functools.partial(train, Cnn, 10))
 
 

@@ -74,6 +74,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: v is False or v == "auto" or (_is_whole(v) and v >= 1),
         'fuse_steps should be "auto", False or a number of steps >= 1',
     ),
+    "jit_compile": (lambda v: isinstance(v, bool) or v == "auto", 'jit_compile should be True, False or "auto"'),
     "pure_model_fn": (lambda v: isinstance(v, bool), "pure_model_fn should be True or False"),
 }
 
@@ -106,6 +107,10 @@ class RunConfig:
         checkpoint_save_graph_def: whether graph and meta graph are written beside checkpoints.
         fuse_steps: how many training steps one call of the runtime may run, between the steps that hooks look at:
             "auto" for as many as take a fraction of a second, a number for at most so many, False for always one.
+        jit_compile: whether the steps that hooks do not look at are compiled by XLA, many of them into one computation:
+            True, False, or "auto" to try both ways and keep the faster. Results may differ in the last digits. Steps
+            that cannot be compiled run as they do without it; the log says why. Compiled, an index out of range is no
+            error; and with True, random ops draw other numbers, whatever the seed ("auto" leaves such steps alone).
         pure_model_fn: whether you vouch that `model_fn` builds the same model whenever it is given the same arguments.
             Then `evaluate` and `predict` do not call it again while their input is built in the same way.
 
@@ -131,6 +136,7 @@ class RunConfig:
     session_creation_timeout_secs: float | None = _setting("session_creation_timeout_secs")
     checkpoint_save_graph_def: bool = _setting("checkpoint_save_graph_def")
     fuse_steps: Any = _setting("fuse_steps")
+    jit_compile: Any = _setting("jit_compile")
     pure_model_fn: bool = _setting("pure_model_fn")
 
     cluster_spec: Any = _setting("cluster_spec", "The addresses of all tasks, as a `tf.train.ClusterSpec`.")
@@ -167,6 +173,7 @@ class RunConfig:
         checkpoint_save_graph_def: bool = True,
         *,
         fuse_steps: Any = "auto",
+        jit_compile: Any = False,
         pure_model_fn: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in _SETTINGS}

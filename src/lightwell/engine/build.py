@@ -137,7 +137,8 @@ def finish(draft: Draft) -> Program:
             inputs, spec, replicas = _model(draft, keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
-        inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
+        in_bursts = bool(recipe.config.jit_compile)
+        inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op, in_bursts)
         global_step = _checked_global_step(global_step, graph)
         program = Program(graph, recipe.mode, inputs, spec, global_step, book, replicas, device=draft.device)
         if recipe.hold is not None:

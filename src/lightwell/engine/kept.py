@@ -1,11 +1,13 @@
-"""`Kept`: the values of every step that one call ran, cut apart again or left joined."""
+"""`Ran`, what a call came to, and `Kept`: the values of every step that it ran, cut apart again or left joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 
 class Kept:
@@ -68,3 +70,28 @@ class KeptOfOne(Kept):
 
     def of_step(self, step: int) -> list[Any]:
         return list(self._joined)
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """What a call came to.
+
+    Attributes:
+        steps: how many steps it did.
+        carried: the numbers that come with each step, of the last of them.
+        kept: what the task keeps of each.
+        recorded: by name, what hooks are told of later, step by step.
+        failure: what ended the call, after these steps.
+        bytes: how big all that is.
+        is_compiled: whether the steps were compiled ones.
+        preparing: the seconds of the call that went into compiling.
+    """
+
+    steps: int
+    carried: Sequence[Any]
+    kept: Kept
+    recorded: Sequence[Mapping[str, Any]] = ()
+    failure: tf.errors.OpError | None = None
+    bytes: int = 0
+    is_compiled: bool = False
+    preparing: float = 0.0

@@ -32,11 +32,12 @@ _FAR = 2**62
 class Kept:
     """The values of one tensor over all steps of a call: joined along the first dimension, and how long each is.
 
-    Numbers are stacked, and have no lengths.
+    Numbers are stacked, and have no lengths. `values` is the list that they come from.
     """
 
     joined: Any
     lengths: Any
+    values: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,7 @@ class Loop:
         saved: the same without running it: what the last call left.
         last: name of a tensor or op -> its value in the last step; fetch it together with `running.done`.
         feedable: names of the model's placeholders, which the loop reads as they are fed.
+        progress: the resources that `saved` is read from: steps done, and what is carried.
     """
 
     most: Any
@@ -75,6 +77,7 @@ class Loop:
     saved: Outlet
     last: dict[str, Any]
     feedable: frozenset[str]
+    progress: tuple[Number, ...]
 
     def of_last_step(self, element: Any) -> Any:
         """What to fetch for an element of the model.
@@ -98,7 +101,7 @@ def can_be_kept(element: Any) -> bool:
     return element.shape.rank is not None and element.shape[1:].is_fully_defined()
 
 
-def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any]) -> Loop:
+def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any], scope: str = FUSED_SCOPE) -> Loop:
     """Adds the loop to a graph, which must not be final.
 
     Args:
@@ -106,25 +109,26 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any])
         task: what each step does.
         last: tensors and ops that may be looked at after a call's last step.
         every: tensors whose values may be wanted of all steps; each `can_be_kept`.
+        scope: where the names of all that is added begin.
     """
     carried = task.carried
     known = {element.name for element in (*task.run, *carried)}
     last = [element for element in last if element.name not in known]
-    with _around_the_loop(graph):
+    with around_the_loop(graph, scope):
         most = tf.compat.v1.placeholder_with_default(tf.constant(1, _COUNT), [], "most")
         until = tf.compat.v1.placeholder_with_default(tf.constant(_FAR, _COUNT), [], "until")
-        done = _Number("done", _COUNT)
-        numbers = [_Number(f"carried_{place}", tensor.dtype) for place, tensor in enumerate(carried)]
-        lists = [_List(place, tensor) for place, tensor in enumerate(every)]
+        done = Number(scope, "done", _COUNT)
+        numbers = [Number(scope, f"carried_{place}", tensor.dtype) for place, tensor in enumerate(carried)]
+        lists = [_List(scope, place, tensor) for place, tensor in enumerate(every)]
         with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    step = StepCopy(graph, [*task.run, *carried, *last, *every], fetched=[*carried, *every])
+    step = StepCopy(graph, [*task.run, *carried, *last, *every], [*carried, *every], scope)
     ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
     ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
     ends += [_add_last(step, place, element) for place, element in enumerate(last)]
     ended, *outputs = step.add_to_graph(ends)
     filled, lasts = outputs[: len(lists)], outputs[len(lists) :]
-    with _around_the_loop(graph):
+    with around_the_loop(graph, scope):
         with tf.control_dependencies([ended]):
             running = Outlet(
                 done.read(),
@@ -139,40 +143,43 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any])
         prepare = tf.group(*(number.assign(0) for number in (done, *numbers)), *(one.clear() for one in lists))
     found = {element.name: _of_shape(value, element) for element, value in zip(last, lasts, strict=True)}
     found |= {op.name: running.done for op in task.run} | running.carried
-    return Loop(most, until, prepare, running, saved, found, step.feedable)
+    return Loop(most, until, prepare, running, saved, found, step.feedable, (done, *numbers))
 
 
 @contextlib.contextmanager
-def _around_the_loop(graph: tf.Graph) -> Iterator[None]:
-    with graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
+def around_the_loop(graph: tf.Graph, scope: str) -> Iterator[None]:
+    """Where a loop adds ops that are not in it."""
+    with graph.as_default(), tf.name_scope(scope), tf.device(HOST):
         yield
 
 
-class _Number:
+class Number:
     """A resource with one number that is in no collection: neither savers nor initialisers nor users shall meet it."""
 
-    def __init__(self, name: str, dtype: Any) -> None:
+    def __init__(self, scope: str, name: str, dtype: Any) -> None:
         self.dtype = dtype
-        self.handle = tf.raw_ops.VarHandleOp(dtype=dtype, shape=[], shared_name=FUSED_SCOPE + name, name=f"kept_{name}")
+        self.handle = tf.raw_ops.VarHandleOp(dtype=dtype, shape=[], shared_name=scope + name, name=f"kept_{name}")
 
     def assign(self, value: Any) -> Any:
+        """An op that sets it."""
         return tf.raw_ops.AssignVariableOp(resource=self.handle, value=tf.cast(value, self.dtype))
 
     def read(self) -> Any:
+        """A tensor that reads it."""
         return tf.raw_ops.ReadVariableOp(resource=self.handle, dtype=self.dtype)
 
 
 class _List:
     """A list of the values of a tensor, one of each step, and a resource that has it also after a failure."""
 
-    def __init__(self, place: int, tensor: Any) -> None:
+    def __init__(self, scope: str, place: int, tensor: Any) -> None:
         self.tensor = tensor
         self.name = f"every_{place}"
         shape = [-1, *tensor.shape[1:]] if tensor.shape.rank else []
         self._kind = {"element_shape": tf.constant(shape, tf.int32), "element_dtype": tensor.dtype}
         self.empty = tf.raw_ops.EmptyTensorList(**self._kind, max_num_elements=-1)
         self.handle = tf.raw_ops.VarHandleOp(
-            dtype=tf.variant, shape=[], shared_name=FUSED_SCOPE + self.name, name=f"kept_{self.name}"
+            dtype=tf.variant, shape=[], shared_name=scope + self.name, name=f"kept_{self.name}"
         )
 
     def clear(self) -> Any:
@@ -184,13 +191,13 @@ class _List:
     def joined(self, values: Any) -> Kept:
         nothing = tf.constant([], tf.int64)
         if not self.tensor.shape.rank:
-            return Kept(tf.raw_ops.TensorListStack(input_handle=values, **self._kind), nothing)
+            return Kept(tf.raw_ops.TensorListStack(input_handle=values, **self._kind), nothing, values)
         joined = tf.raw_ops.TensorListConcatV2(input_handle=values, **self._kind, leading_dims=nothing)
-        return Kept(joined.tensor, joined.lengths)
+        return Kept(joined.tensor, joined.lengths, values)
 
 
 def _add_loop(
-    step: StepCopy, task: Task, start: Any, most: Any, until: Any, done: _Number, carried: Sequence[tuple[Any, _Number]]
+    step: StepCopy, task: Task, start: Any, most: Any, until: Any, done: Number, carried: Sequence[tuple[Any, Number]]
 ) -> str:
     """Adds the counter, the decision to go on, and the record of progress; returns the output that ends the loop."""
     most_inside = step.enter(most)

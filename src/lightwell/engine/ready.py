@@ -12,6 +12,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.engine.compilable import tell_once, why_not_compiled
+from lightwell.engine.compiled import Compiled, compile_loop
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, may_be_used_again
 from lightwell.engine.fusible import draws_apart, why_not_fused
@@ -64,13 +66,14 @@ def make_ready(
     task: Task,
     hooks: HookChain,
     plan: SessionPlan,
-    fuse_steps: Any,
+    how: tuple[Any, Any],
     sessions: Sessions | None,
     prepared: Prepared,
 ) -> Ready:
     """Finds an open session for a run, or completes the program's graph for a new one. The graph must be the default.
 
-    Hooks that may be told of many steps at once are told that they will be, where the session has a loop for it.
+    Hooks that may be told of many steps at once are told that they will be, where the session has a loop for it. `how`
+    is `RunConfig.fuse_steps` and `RunConfig.jit_compile`.
     """
     looks = {key: Fetches(program.graph, {key: look}, hooks.find) for key, look in hooks.looks_at().items()}
     in_bulk = {key: look for key, look in looks.items() if hooks.may_be_told_in_bulk(key) and _can_be_recorded(look)}
@@ -79,28 +82,29 @@ def make_ready(
     targets = _each_once([*task.run, *task.carried, *keepable, *_elements_of(looks)])
     opened, key = prepared.opened, prepared.key if prepared.opened is not None else None
     if opened is None and sessions is not None and not plan.target and hooks.keep_to_context:
-        key = _key(program, targets, fuse_steps, plan, vouched=prepared.key)
+        key = _key(program, targets, how, plan, vouched=prepared.key)
         opened = None if key is None or prepared.key is not None else sessions.take(key)
     if opened is None:
         if task.count is not None:
             settle_order(program.graph, targets)
         every = [*keepable, *_bulk_elements(in_bulk, task)]
-        loop = _loop(program, task, hooks, plan, fuse_steps, targets, _elements_of(looks), every)
+        loop = _loop(program, task, hooks, plan, how, targets, _elements_of(looks), every)
+        compiled = None if loop is None else _compiled(program, task, _each_once(keepable), loop, how[1])
         finish_graph(program)
         files = None if prepared.key is None else digest_of_files(program.graph)
-        opened = Opened(program, loop, prepared.seen, files)
+        opened = Opened(program, loop, prepared.seen, files, compiled, how[1])
     is_apart = opened.loop is None and draws_apart(program.graph, targets) is not None
     always = _elements_of(looks) if is_apart else None
     return _in_session(opened, key, task, hooks, in_bulk, always)
 
 
-def _key(program: Program, targets: Sequence[Any], fuse_steps: Any, plan: SessionPlan, vouched: Hashable) -> Hashable:
+def _key(program: Program, targets: Sequence[Any], how: Any, plan: SessionPlan, vouched: Hashable) -> Hashable:
     """What finds a session of an equal program; None where only a new one is fresh."""
     if plan.find_checkpoint() is None:  # initial weights are drawn anew each time
         return None
     if not may_be_used_again(program, targets):
         return None
-    settings = (program.mode, fuse_steps, [target.name for target in targets])
+    settings = (program.mode, *how, [target.name for target in targets])
     return vouched if vouched is not None else digest_of(program.graph, program.inputs, settings)
 
 
@@ -109,12 +113,12 @@ def _loop(
     task: Task,
     hooks: HookChain,
     plan: SessionPlan,
-    fuse_steps: Any,
+    how: tuple[Any, Any],
     targets: Sequence[Any],
     last: Sequence[Any],
     every: Sequence[Any],
 ) -> Loop | None:
-    reason = why_not_fused(program.graph, targets, hooks.unscheduled, plan.target, fuse_steps)
+    reason = why_not_fused(program.graph, targets, hooks.unscheduled, plan.target, how[0])
     apart = next((element for element in every if not can_be_kept(element)), None)
     if reason is None and apart is not None:
         reason = f"{apart.name} may have another shape at each step"
@@ -122,8 +126,20 @@ def _loop(
         reason = "the input is no dataset, and has no end"
     if reason is not None:
         logger.debug("Steps run one by one: %s.", reason)
+        if how[1]:
+            tell_once(f"steps are not compiled: they run one by one, as {reason}.")
         return None
     return fuse(program.graph, task, _each_once(last), _each_once(every))
+
+
+def _compiled(program: Program, task: Task, keep: Sequence[Any], loop: Loop, jit_compile: Any) -> Compiled | None:
+    if not jit_compile:
+        return None
+    reason = why_not_compiled(program.graph, task, [*task.run, *task.carried, *keep], jit_compile)
+    if reason is not None:
+        tell_once(f"steps are not compiled: {reason}.")
+        return None
+    return compile_loop(program.graph, task, keep, loop)
 
 
 def _in_session(

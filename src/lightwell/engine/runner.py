@@ -50,6 +50,7 @@ class Runner:
         hooks: who looks on, in order.
         plan: how to open a session.
         fuse_steps: `RunConfig.fuse_steps`.
+        jit_compile: `RunConfig.jit_compile`.
         sessions: where sessions wait to be used again; None for a new one each time.
         prepared: a session of this program that is open already, or under what to keep one.
     """
@@ -62,6 +63,7 @@ class Runner:
         plan: SessionPlan,
         fuse_steps: Any,
         *,
+        jit_compile: Any = False,
         sessions: Sessions | None = None,
         prepared: Prepared | None = None,
     ) -> None:
@@ -69,6 +71,7 @@ class Runner:
         is_fusible = not HookChain(adapted).unscheduled and fuse_steps not in (False, None)
         self._hooks = HookChain(adapted if is_fusible else hooks, program.find)
         self._program, self._task, self._plan, self._fuse_steps = program, task, plan, fuse_steps
+        self._jit_compile = jit_compile
         self._sessions, self._prepared = sessions, prepared or Prepared(program)
         self._ready: Ready | None = None
         self._generation = sessions.generation if sessions is not None else 0
@@ -120,7 +123,13 @@ class Runner:
         with self._program.graph.as_default(), self._program.graph.device(self._program.device):
             self._hooks.begin()
             self._ready = make_ready(
-                self._program, self._task, self._hooks, self._plan, self._fuse_steps, self._sessions, self._prepared
+                self._program,
+                self._task,
+                self._hooks,
+                self._plan,
+                (self._fuse_steps, self._jit_compile),
+                self._sessions,
+                self._prepared,
             )
         with self._now.graph.as_default():
             self._open()
@@ -260,6 +269,8 @@ class Runner:
             most = min(most, until - before)
         elif not self._stride:  # the counter cannot tell the loop when to come back
             most = 1
+        else:
+            most = min(most, -((before - until) // self._stride))
         started = time.perf_counter()
         ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
         if ran.failure is not None:
@@ -267,9 +278,9 @@ class Runner:
             self._failure.__context__ = ran.failure  # at hand for whoever looks deeper
         if not ran.steps and self._failure is not None:
             raise self._failure from None
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started - ran.preparing
         self._pace.took(ran.steps, seconds, ran.bytes)
-        self._now.opened.threads.took(ran.steps, seconds)
+        self._steps.took(ran, seconds)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)
         self._hooks.passed(ran.steps)

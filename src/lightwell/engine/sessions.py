@@ -14,6 +14,8 @@ from typing import Any
 
 from lightwell.checkpoints.restore import version_of
 from lightwell.engine.calls import Calls
+from lightwell.engine.compiled import Compiled
+from lightwell.engine.forms import Forms
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
@@ -51,6 +53,8 @@ class Opened:
     Attributes:
         program: the program whose graph it runs.
         loop: many steps in one call, where that can be.
+        compiled: its compiled variant, where that can be.
+        forms: what has been compiled of it.
         seen: what reads values of the program by path, made before its graph was final.
         session: the `tf.compat.v1.Session`, once it is started.
         calls: runs elements in it.
@@ -62,9 +66,19 @@ class Opened:
 
     calls: Calls
 
-    def __init__(self, program: Program, loop: Loop | None, seen: Any = None, files: bytes | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        loop: Loop | None,
+        seen: Any = None,
+        files: bytes | None = None,
+        compiled: Compiled | None = None,
+        jit_compile: Any = False,
+    ) -> None:
         self.program = program
         self.loop = loop
+        self.compiled = compiled
+        self.forms = Forms(jit_compile)
         self.seen = seen
         self.session: Any = None
         self.restored: str | None = None
@@ -90,6 +104,8 @@ class Opened:
             self.calls = Calls(self.session)
             if self.loop is not None:
                 self.session.run(self.loop.prepare)
+            if self.compiled is not None:
+                self.session.run(self.compiled.read.prepare)
         else:
             is_loaded = checkpoint is not None and version == self.version
             taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)

@@ -5,7 +5,8 @@ into the same graph in one go. What lasts between steps (variables, iterators, t
 stays outside and is led in; all else is copied.
 
 The loop is made of TensorFlow's loop primitives (`Enter`, `Merge`, `Switch`, `NextIteration`, `Exit`), which its
-executor runs directly, whichever style of control flow the program uses.
+executor runs directly, whichever style of control flow the program uses. A compiler wants functions instead: a
+`StepFunction` is the same copy without the loop, to be imported into the body of one.
 """
 
 from __future__ import annotations
@@ -21,28 +22,124 @@ HOST = "/device:CPU:0"
 _OUTER = "outer/"
 _STEP = "step/"
 _MOST_BYTES_COPIED = 4096
+_LOWERED = "_lower_using_switch_merge"  # asks for a loop of primitives in the place of one made of functions
 
 
-class StepCopy:
+class _Copy:
+    """The nodes of a step under other names, and what is led in to them from outside."""
+
+    def __init__(self, graph: tf.Graph, scope: str, inside: Sequence[Any], outside: Sequence[Any]) -> None:
+        self._graph = graph
+        self._scope = scope
+        self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
+        self._copied = frozenset(op.name for op in inside)
+        self._outside = frozenset(op.name for op in outside)
+        self._inputs: dict[str, Any] = {}
+
+    def name(self, name: str) -> str:
+        """The full name of a node that is added."""
+        return self._scope + name
+
+    def copied(self, tensor: Any) -> str:
+        """The name of a tensor of the model in the copy."""
+        return self._inside(tensor.op.name, tensor.value_index)
+
+    def _add_copy(self, op: tf.Operation) -> tuple[Any, bool]:
+        """Adds the copy of an op of the model; says whether anything that it waits for is copied too."""
+        original = op.node_def
+        copy = self._nodes.node.add()
+        copy.CopyFrom(original)
+        copy.name = self.name(_STEP + original.name)
+        copy.ClearField("input")
+        follows = False
+        for source in original.input:
+            name, _, index = source.removeprefix("^").partition(":")
+            follows = follows or name not in self._outside
+            if not source.startswith("^"):
+                copy.input.append(self._inside(name, int(index or 0)))
+            elif name not in self._outside:
+                copy.input.append(f"^{self.name(_STEP + name)}")
+        return copy, follows
+
+    def _inside(self, op_name: str, index: int) -> str:
+        if op_name in self._outside:
+            return self.enter(self._graph.get_tensor_by_name(f"{op_name}:{index}"))
+        return self.name(f"{_STEP}{op_name}") + (f":{index}" if index else "")
+
+    def enter(self, tensor: Any) -> str:
+        """Leads a tensor in from outside."""
+        key = _OUTER + tensor.name
+        self._inputs[key] = tensor
+        return key
+
+
+class StepFunction(_Copy):
+    """A step to be imported into the body of a function.
+
+    Args:
+        graph: the graph of the step.
+        targets: ops and tensors; all that they depend on is the step.
+        given: tensors that the function is given, in place of being computed.
+        library: the functions that the step calls, with all that they call.
+    """
+
+    def __init__(self, graph: tf.Graph, targets: Sequence[Any], given: Sequence[Any], library: Sequence[Any]) -> None:
+        inside, outside = step_ops(targets, given)
+        super().__init__(graph, "", inside, outside)
+        for op in inside:
+            copy, _ = self._add_copy(op)
+            copy.device = ""
+            for attribute in ("_class", _LOWERED):
+                if attribute in copy.attr:
+                    del copy.attr[attribute]
+        self._nodes.library.function.extend(library)
+        for function in self._nodes.library.function:
+            for node in function.node_def:
+                if _LOWERED in node.attr:
+                    del node.attr[_LOWERED]
+
+    def add_to_function(self, targets: Sequence[Any], given: dict[str, Any]) -> list[Any]:
+        """Imports the step into the function that is being made; returns the copies of `targets`.
+
+        Args:
+            targets: ops and tensors of the step.
+            given: by name, what stands for the tensors that the function is given.
+        """
+        wanted = [self._output(one) for one in targets]
+        inputs = {
+            key: given[tensor.name] if tensor.name in given else tf.raw_ops.Identity(input=tensor)
+            for key, tensor in self._inputs.items()
+        }
+        found = tf.compat.v1.import_graph_def(self._nodes, inputs, [one for one in wanted if one not in inputs], "")
+        made = iter(found)
+        return [inputs[one] if one in inputs else next(made) for one in wanted]
+
+    def _output(self, element: Any) -> str:
+        if not isinstance(element, tf.Tensor):
+            return self.name(_STEP + element.name)
+        name = self.copied(element)
+        return name if ":" in name else f"{name}:0"
+
+
+class StepCopy(_Copy):
     """A graph in the making: the copied step, and the nodes of the loop around it.
 
     Args:
         graph: the graph of the step, which gets the copy too.
         targets: ops and tensors; all that they depend on is the step.
         fetched: tensors that single steps always fetch.
+        scope: where the names of all nodes begin.
     """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
-    def __init__(self, graph: tf.Graph, targets: Sequence[Any], fetched: Sequence[Any]) -> None:
+    def __init__(
+        self, graph: tf.Graph, targets: Sequence[Any], fetched: Sequence[Any], scope: str = FUSED_SCOPE
+    ) -> None:
         inside, outside = step_ops(targets)
+        super().__init__(graph, scope, inside, outside)
         self._fetched = frozenset(tensor.op.name for tensor in fetched)
-        self._graph = graph
-        self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
-        self._copied = frozenset(op.name for op in inside)
-        self._outside = frozenset(op.name for op in outside)
-        self._inputs: dict[str, Any] = {}
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
         self._within_loops = _within_loops(inside)
@@ -54,10 +151,6 @@ class StepCopy:
         """Names of the placeholders that the step reads from outside."""
         tensors = self._inputs.values()
         return frozenset(tensor.name for tensor in tensors if tensor.op.type.startswith("Placeholder"))
-
-    def name(self, name: str) -> str:
-        """The full name of one of the loop's own nodes."""
-        return FUSED_SCOPE + name
 
     def node(self, name: str, kind: str, inputs: Sequence[str], *, device: str = HOST, **attributes: Any) -> str:
         """Adds a node of the loop itself, which is run by the host unless said otherwise; returns its full name."""
@@ -76,27 +169,22 @@ class StepCopy:
 
     def enter(self, tensor: Any, *, constant: bool = True, name: str | None = None) -> str:
         """Leads a tensor from outside into the loop."""
-        key = _OUTER + tensor.name
+        key = super().enter(tensor)
         if constant and key in self._entered:
             return self._entered[key]
-        self._inputs[key] = tensor
         inside = self.node(
             name or f"enter/{tensor.name.replace(':', '_')}",
             "Enter",
             [key],
             device=tensor.op.device,
             T=tensor.dtype,
-            frame_name=FUSED_SCOPE,
+            frame_name=self._scope,
             is_constant=constant,
             parallel_iterations=1,
         )
         if constant:
             self._entered[key] = inside
         return inside
-
-    def copied(self, tensor: Any) -> str:
-        """The name, inside the loop, of a tensor of the model."""
-        return self._inside(tensor.op.name, tensor.value_index)
 
     def copied_op(self, op: Any) -> str:
         """The name, inside the loop, of an op of the model, or of the op that makes a tensor."""
@@ -143,19 +231,7 @@ class StepCopy:
 
     def _add_op(self, op: tf.Operation) -> None:
         """Adds the copy of an op of the model."""
-        original = op.node_def
-        copy = self._nodes.node.add()
-        copy.CopyFrom(original)
-        copy.name = self.name(_STEP + original.name)
-        copy.ClearField("input")
-        follows_the_loop = False
-        for source in original.input:
-            name, _, index = source.removeprefix("^").partition(":")
-            follows_the_loop = follows_the_loop or name not in self._outside
-            if not source.startswith("^"):
-                copy.input.append(self._inside(name, int(index or 0)))
-            elif name not in self._outside:
-                copy.input.append(f"^{self.name(_STEP + name)}")
+        copy, follows_the_loop = self._add_copy(op)
         acts = (op.op_def.is_stateful or has_functions(op)) and op.name not in self._within_loops
         if not follows_the_loop or acts:
             # What comes from outside is there also in the round that only finds that the loop is over: without this,
@@ -163,7 +239,7 @@ class StepCopy:
             # its call: what in there needs nothing of the arguments (a random op of fixed size) waits for this too.
             copy.input.append(f"^{self.name(self.PIVOT)}")
         self._colocate(copy)
-        if original.name in self._fetched:
+        if op.name in self._fetched:
             # TensorFlow computes what is fetched as it is written, and may compute all else in another order, with
             # another last digit; in the loop, it cannot see what is fetched.
             copy.attr["_grappler_do_not_remove"].b = True
@@ -171,14 +247,9 @@ class StepCopy:
     def _nothing_of(self, dtype: Any) -> Any:
         """A tensor outside the loop that a loop variable of this type can start from."""
         if dtype not in self._nothing:
-            with self._graph.as_default(), tf.name_scope(FUSED_SCOPE), tf.device(HOST):
+            with self._graph.as_default(), tf.name_scope(self._scope), tf.device(HOST):
                 self._nothing[dtype] = tf.zeros([0], dtype)
         return self._nothing[dtype]
-
-    def _inside(self, op_name: str, index: int) -> str:
-        if op_name in self._outside:
-            return self.enter(self._graph.get_tensor_by_name(f"{op_name}:{index}"))
-        return self.name(f"{_STEP}{op_name}") + (f":{index}" if index else "")
 
     def _colocate(self, copy: Any) -> None:
         """Keeps colocation among copies. Ops with a resource follow it to its device without being told."""
@@ -192,8 +263,12 @@ class StepCopy:
             del copy.attr["_class"]
 
 
-def step_ops(targets: Sequence[Any]) -> tuple[list[tf.Operation], list[tf.Operation]]:
-    """The ops that `targets` depend on: those that run in each step, and those that last between steps."""
+def step_ops(targets: Sequence[Any], given: Sequence[Any] = ()) -> tuple[list[tf.Operation], list[tf.Operation]]:
+    """The ops that `targets` depend on: those that run in each step, and those that last between steps.
+
+    What makes tensors that are `given` counts as one of the latter.
+    """
+    apart = {tensor.op.name for tensor in given}
     inside: dict[str, tf.Operation] = {}
     outside: dict[str, tf.Operation] = {}
     left = [target.op if isinstance(target, tf.Tensor) else target for target in targets]
@@ -201,7 +276,7 @@ def step_ops(targets: Sequence[Any]) -> tuple[list[tf.Operation], list[tf.Operat
         op = left.pop()
         if op.name in inside or op.name in outside:
             continue
-        if lasts_between_steps(op):
+        if op.name in apart or lasts_between_steps(op):
             outside[op.name] = op
             continue
         inside[op.name] = op

@@ -4,7 +4,7 @@ Takes a `Ready` whose session is open; gives a `Ran` for each call. Knows of no 
 
 A run goes one of two ways, decided before its first step and kept to the end, because the ops of a step hold state of
 their own (the generators of random ops), which must advance in one place: all steps run in the loop, also single ones,
-or all run as the model built them.
+or all run as the model built them. Steps that hold no such state may be compiled where there are many.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.cluster import LOST_SESSION
+from lightwell.engine.compiled_steps import CompiledSteps
 from lightwell.engine.fetches import Fetches, key_of
-from lightwell.engine.kept import Kept, KeptOfOne
+from lightwell.engine.kept import Kept, KeptOfOne, Ran
 from lightwell.engine.loop import Outlet
 from lightwell.engine.ready import Ready
 from lightwell.errors import HookError
@@ -27,27 +28,6 @@ from lightwell.errors import HookError
 _MOST_PREPARED = 64
 _SINGLE_STEPS = 10  # are timed together
 _FAR = 2**62  # a count that no run reaches
-
-
-@dataclass(frozen=True, eq=False)
-class Ran:
-    """What a call came to.
-
-    Attributes:
-        steps: how many steps it did.
-        carried: the numbers that come with each step, of the last of them.
-        kept: what the task keeps of each.
-        recorded: by name, what hooks are told of later, step by step.
-        failure: what ended the call, after these steps.
-        bytes: how big all that is.
-    """
-
-    steps: int
-    carried: Sequence[Any]
-    kept: Kept
-    recorded: Sequence[Mapping[str, Any]] = ()
-    failure: tf.errors.OpError | None = None
-    bytes: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +49,9 @@ class Steps:
     def __init__(self, ready: Ready, find: Callable[[Any, str], Any]) -> None:
         self._ready = ready
         self._loop = ready.opened.loop
+        self._compiled: CompiledSteps | None = None
+        if ready.opened.compiled is not None and self._loop is not None:
+            self._compiled = CompiledSteps(ready, ready.opened.compiled, self._loop)
         self._find = find
         self._looks: dict[Hashable, _Look] = {}
         self._last_look: _Look | None = None
@@ -113,13 +96,17 @@ class Steps:
         """Runs at most so many steps, to the count `until`, a NaN, or the end of the input.
 
         Args:
-            most: how many steps.
+            most: how many steps; no more than it takes to come to `until`, as long as steps count alike.
             until: where to come back, if steps are counted.
             record: whether hooks will be told of each of them.
         """
         loop, ready, calls = self._loop, self._ready, self._ready.opened.calls
         if loop is None:
             raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
+        if self._compiled is not None and not record:
+            compiled = self._compiled.steps_of(most)
+            if compiled:
+                return self._compiled.many(compiled)
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
         fetches = [*_outlet(loop.running, ready.carried, elements), loop.running.done]
         fed, limits = (loop.most, loop.until), (np.int64(most), np.int64(min(until, _FAR)))
@@ -135,6 +122,13 @@ class Steps:
             failure = error  # the steps before the one that failed have happened
             values = calls.run([*_outlet(loop.saved, ready.carried, elements), loop.saved.done])
         return self._ran(values, elements, failure)
+
+    def took(self, ran: Ran, seconds: float) -> None:
+        """Takes in how long a call of many steps took."""
+        if self._compiled is not None:
+            self._compiled.took(ran, seconds)
+        if not ran.is_compiled:
+            self._ready.opened.threads.took(ran.steps, seconds)
 
     def _ran(self, values: Sequence[Any], elements: Sequence[Any], failure: tf.errors.OpError | None) -> Ran:
         carried, rest = _cut(values, len(self._ready.carried))

@@ -16,35 +16,55 @@ _SMALL = 0.003  # seconds; what could be gained on a longer step is not worth pr
 _TURNS = 6
 
 
-class Threads:
-    """Finds out which way is faster, call by call.
+class Trial:
+    """Finds out which of two ways is faster, call by call.
 
     Args:
-        may_stay: whether steps may run in the calling thread at all.
+        is_open: whether there is a choice at all.
+        fewest: calls of fewer steps say nothing.
+        small: seconds; where a step takes longer, the one way will do.
 
     Attributes:
-        stays: whether the next call shall run there.
+        is_open: whether it is still being found out.
+        other: whether the next call shall go the other way.
     """
 
-    def __init__(self, may_stay: bool) -> None:
-        self._is_open = may_stay
-        self.stays = False
+    def __init__(self, is_open: bool, fewest: int = 1, small: float = math.inf) -> None:
+        self.is_open = is_open
+        self.other = False
+        self._fewest, self._small = fewest, small
         self._calls = -2  # the first ones prepare
         self._best = {False: math.inf, True: math.inf}
 
-    @property
-    def options(self) -> Any:
-        """`RunOptions` for the next call, or None."""
-        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None
-
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took that was made the present way."""
-        if not self._is_open or steps < _FEWEST_STEPS:
+        if not self.is_open or steps < self._fewest:
             return
         turn, is_second = divmod(self._calls, 2)  # the first call of a turn finds caches as the other way left them
         self._calls += 1
         if turn < 0 or not is_second:
             return
-        self._best[self.stays] = min(self._best[self.stays], seconds / steps)
-        self._is_open = turn < _TURNS - 1 and self._best[False] < _SMALL
-        self.stays = not self.stays if self._is_open else self._best[True] < self._best[False]
+        self._best[self.other] = min(self._best[self.other], seconds / steps)
+        self.is_open = turn < _TURNS - 1 and self._best[False] < self._small
+        self.other = not self.other if self.is_open else self._best[True] < self._best[False]
+
+
+class Threads(Trial):
+    """Which threads run the steps of a session.
+
+    Args:
+        may_stay: whether steps may run in the calling thread at all.
+    """
+
+    def __init__(self, may_stay: bool) -> None:
+        super().__init__(may_stay, _FEWEST_STEPS, _SMALL)
+
+    @property
+    def stays(self) -> bool:
+        """Whether the next call shall run in the calling thread."""
+        return self.other
+
+    @property
+    def options(self) -> Any:
+        """`RunOptions` for the next call, or None."""
+        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None

@@ -67,7 +67,7 @@ def train(
     if config.is_chief:
         saver = _saver_hook(given, listeners, program, model_dir, config, lambda: run.restored)
     chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
-    run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps)
+    run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps, jit_compile=config.jit_compile)
     with sigterm_raises():
         try:
             run.start()

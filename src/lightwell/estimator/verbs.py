@@ -226,6 +226,7 @@ def evaluate(
         evaluation_hooks(program, [*hooks, *tapped], steps, final),
         plan,
         model.config.fuse_steps,
+        jit_compile=model.config.jit_compile,
         sessions=model.sessions,
         prepared=prepared,
     )
@@ -269,7 +270,16 @@ def predict(
     task = task_of_prediction(program, predict_keys, None if row_taps is None else row_taps.fetches)
     if middle is not None:
         middle.check(program, task.keep)
-    run = Runner(program, task, everybody, plan, model.config.fuse_steps, sessions=model.sessions, prepared=prepared)
+    run = Runner(
+        program,
+        task,
+        everybody,
+        plan,
+        model.config.fuse_steps,
+        jit_compile=model.config.jit_compile,
+        sessions=model.sessions,
+        prepared=prepared,
+    )
     yield from run_prediction(run, by_example, None if row_taps is None else row_taps.rows)
 
 

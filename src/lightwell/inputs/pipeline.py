@@ -31,10 +31,11 @@ _OTHERS = "TensorDataset RangeDataset ZipDataset ConcatenateDataset CacheDataset
 _NOTHING_TO_TUNE = frozenset([_SLICES, *_BATCHES, *_PASSING_ON, *_OTHERS])
 
 
-def lighter_initializer(iterator: Any, dataset: tf.data.Dataset) -> Any:
+def lighter_initializer(iterator: Any, dataset: tf.data.Dataset, in_bursts: bool = False) -> Any:
     """An initialiser for `iterator` over the elements of `dataset`, or its own where there is something to tune.
 
-    Made after the model, so that the ops of the model are numbered, and random ops seeded, as without it.
+    Made after the model, so that the ops of the model are numbered, and random ops seeded, as without it. Where batches
+    are taken `in_bursts`, it comes to be as many batches ahead as one of them takes.
     """
     source = iterator.initializer.inputs[0].op
     kinds = {op.type for op in datasets_behind(source)}
@@ -43,8 +44,8 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset) -> Any:
     chain = _chain(source)
     if chain:
         dataset = _gathered(chain)
-    if source.type != "PrefetchDataset" or chain:
-        dataset = dataset.prefetch(_AHEAD)
+    if source.type != "PrefetchDataset" or chain or in_bursts:
+        dataset = dataset.prefetch(tf.data.AUTOTUNE if in_bursts else _AHEAD)
     options = tf.data.Options()
     options.autotune.enabled = False
     # TensorFlow would rewrite the pipeline, shuffle and repeat into one, with the same order of elements; for that it

@@ -88,8 +88,12 @@ def _unpacked(element: Any, where: str, mode: str, kept: Kept) -> Inputs:
     return Inputs(features, labels, initializers, tuple(kept.arrays), tuple(kept.sources))
 
 
-def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = None) -> Inputs:
+def with_all_initializers(
+    inputs: Inputs, graph: tf.Graph, local_init_op: Any = None, in_bursts: bool = False
+) -> Inputs:
     """The inputs, with the initialisers of iterators that the user made and left to us among the others.
+
+    `in_bursts` says that batches will be taken many at a time, with pauses.
 
     The user's business stays: an initialiser that is run with `local_init_op` or, without one, the tables; one that
     needs a value which only the user can feed (in a hook's `after_create_session`); which one of several to run.
@@ -105,7 +109,7 @@ def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = 
         for made in by_iterator.values()
         if len(made) == 1 and made[0].name not in seen_to and not any(map(_is_fed, _ops_behind(made)))
     )
-    own = tuple(lighter_initializer(iterator, dataset) for iterator, dataset in inputs.sources)
+    own = tuple(lighter_initializer(iterator, dataset, in_bursts) for iterator, dataset in inputs.sources)
     return replace(inputs, initializers=own + more)
 
 

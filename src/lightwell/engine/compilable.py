@@ -1,0 +1,119 @@
+"""What cannot be compiled, and why: asked once before a run starts, of a step that can be fused.
+
+What is asked here is what XLA would not say: where it computes something else than TensorFlow does (random numbers,
+checks that it leaves out), and what has to be outside of the compiled loop. Whether it has a form of every op is left
+to XLA itself, at the first call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.fusible import functions_called, functions_of, is_random, within
+from lightwell.engine.loop import can_be_kept
+from lightwell.engine.order import NEITHER, READS
+from lightwell.engine.step_copy import has_functions, step_ops
+from lightwell.engine.task import Task
+from lightwell.log import logger
+
+_PYTHON = frozenset("PyFunc PyFuncStateless EagerPyFunc".split())
+_LEFT_OUT = frozenset("Assert CheckNumerics CheckNumericsV2 Print PrintV2".split())
+_PRIMITIVES = frozenset("Enter RefEnter Switch RefSwitch Merge RefMerge".split())
+
+
+def batch_of(targets: Sequence[Any]) -> list[Any]:
+    """The tensors that a step takes from its iterators, those that it uses."""
+    used: dict[str, Any] = {}
+    for source in (*(tensor for op in step_ops(targets)[0] for tensor in op.inputs), *targets):
+        if isinstance(source, tf.Tensor) and source.op.type == "IteratorGetNext":
+            used[source.name] = source
+    return list(used.values())
+
+
+def why_not_compiled(graph: tf.Graph, task: Task, targets: Sequence[Any], jit_compile: Any) -> str | None:
+    """The reason why these steps, which can be fused, are not compiled; None if they may be.
+
+    Args:
+        graph: the program's graph.
+        task: what a step does.
+        targets: all that a call of many steps computes.
+        jit_compile: `RunConfig.jit_compile`.
+    """
+    batch = batch_of(targets)
+    if not batch:
+        return "the input is no dataset"
+    for tensor in batch:
+        if tensor.dtype in (tf.string, tf.variant, tf.resource):
+            return f"the input has values of type {tensor.dtype.name} ({tensor.name}), which XLA does not know"
+        if not can_be_kept(tensor):
+            return f"{tensor.name} of the input may have another shape at each step ({tensor.shape})"
+    inside, outside = step_ops(targets, batch)
+    names = {op.name for op in inside}
+    inside = [op for op in graph.get_operations() if op.name in names]  # an op before its gradient
+    for op in inside:
+        reason = _reason(op, jit_compile)
+        if reason is not None:
+            return reason
+    for op in outside:
+        if op.outputs and op.outputs[0].dtype == tf.resource and op.type != "VarHandleOp":
+            return f"{op.name} ({op.type}) is no variable, and XLA knows no other resources"
+    for op, node in _called(graph, inside):
+        if node.op in _PYTHON | _LEFT_OUT or (is_random(node.op) and jit_compile is not True):
+            return f"{op.name} calls a function with {node.op}, which XLA would not do as TensorFlow does"
+    return None if task.count is None else _why_uncounted(task, inside)
+
+
+def _reason(op: tf.Operation, jit_compile: Any) -> str | None:
+    where = f"{op.name} ({op.type})"
+    if op.type in _PYTHON:
+        return f"{where} calls Python"
+    if op.type in _LEFT_OUT:
+        return f"{where} would be left out by XLA"
+    if op.type in _PRIMITIVES:
+        return f"{where} is part of control flow in the older style"
+    if any(tensor.dtype == tf.string for tensor in (*op.inputs, *op.outputs)):
+        return f"{where} works on strings"
+    if is_random(op.type):
+        if jit_compile is not True:
+            return f"{where} would draw other random numbers"
+        tell_once(f"{where} draws other random numbers in compiled steps, and others in every run.")
+    return None
+
+
+def _called(graph: tf.Graph, ops: Sequence[tf.Operation]) -> Iterator[tuple[tf.Operation, Any]]:
+    """The nodes of all functions that the ops call."""
+    functions: dict[str, Any] = {}
+    for op in ops:
+        if has_functions(op):
+            functions = functions or functions_of(graph)
+            for name in functions_called(op.node_def):
+                for one in within(functions, name):
+                    for node in functions[one].node_def:
+                        yield op, node
+
+
+def _why_uncounted(task: Task, inside: Sequence[tf.Operation]) -> str | None:
+    """As many batches are taken in as there will be steps: so a step must move the global step as any other does."""
+    names = {op.name for op in inside}
+    read = task.count.op
+    while read.type == "Identity":
+        read = read.inputs[0].op
+    if read.type != "ReadVariableOp":
+        return "the global step is no resource variable"
+    counter = read.inputs[0]
+    writes = [op for op in counter.consumers() if op.name in names and op.type not in READS | NEITHER]
+    if len(writes) > 1 or any(
+        op.type != "AssignAddVariableOp" or tf.get_static_value(op.inputs[1]) is None for op in writes
+    ):
+        return "the global step does not move by a fixed number"
+    return None
+
+
+@functools.cache
+def tell_once(line: str) -> None:
+    """Says how compiled steps differ, or why there are none; once in a process."""
+    logger.warning("RunConfig.jit_compile: %s", line)

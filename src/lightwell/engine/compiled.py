@@ -1,0 +1,198 @@
+"""Compiling: the loop once more, as one computation of XLA. A variant of `loop.py`, for calls that nobody looks into.
+
+XLA takes no batches from a pipeline. So a call has two parts: a loop like any other takes batches in, and keeps them;
+then a function goes over them, with a copy of the step in the body of its loop. Between the two it is known how many
+batches there are and how long each is; a compiled function is made for one number of them, and one length.
+
+The function is there twice, compiled and not: what was taken in and cannot be compiled, or is not worth it, such as a
+single shorter batch at the end of the data, goes through the other one. Both leave what they carry where the loop does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.engine.compilable import batch_of
+from lightwell.engine.fusible import functions_called, functions_of, within
+from lightwell.engine.loop import Loop, around_the_loop, fuse
+from lightwell.engine.step_copy import StepFunction, has_functions, step_ops
+from lightwell.engine.task import Task
+from lightwell.keys import FUSED_SCOPE
+
+_SCOPE = f"{FUSED_SCOPE}batches/"
+_COUNT = tf.int64
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """What one call of the function gives.
+
+    Attributes:
+        done: how many steps it did.
+        carried: name of a carried tensor -> its value after the last of them.
+        every: name of a kept tensor -> its values of all of them, stacked; behind those anything.
+    """
+
+    done: Any
+    carried: dict[str, Any]
+    every: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """What was taken in.
+
+    Attributes:
+        counts: for each tensor of the batch, how many values there are.
+        sizes: the lengths of its values, for each tensor that may differ in it.
+    """
+
+    counts: list[Any]
+    sizes: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """Many steps in two calls: fetch `taking`, then `by_xla` or `by_executor`.
+
+    Attributes:
+        read: the loop that takes batches in.
+        taking: runs it.
+        taken: what it left, also if it failed.
+        row_bytes: for each tensor of the batch, its bytes, or those of one row of it if it may differ in length.
+        chosen: feed which of the batches taken in are to be gone over.
+        steps: feed how many of those, from the first.
+        by_xla: goes over them in one computation.
+        by_executor: the same, op by op.
+    """
+
+    read: Loop
+    taking: Taken
+    taken: Taken
+    row_bytes: list[int]
+    chosen: Any
+    steps: Any
+    by_xla: Passed
+    by_executor: Passed
+
+
+def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop) -> Compiled:
+    """Adds the compiled variant of a loop to a graph, which must not be final.
+
+    Args:
+        graph: the graph of the task.
+        task: what each step does.
+        every: tensors whose values are wanted of all steps.
+        loop: the loop.
+    """
+    targets = [*task.run, *task.carried, *every]
+    batch = batch_of(targets)
+    with around_the_loop(graph, _SCOPE):
+        lengths = [tf.shape(tensor, _COUNT)[0] for tensor in batch if _differs(tensor)]
+    read = fuse(graph, Task((), None), [], [*batch, *lengths], _SCOPE)
+    with around_the_loop(graph, _SCOPE):
+        taking, taken = (
+            Taken(
+                [tf.raw_ops.TensorListLength(input_handle=outlet.every[one.name].values) for one in batch],
+                [outlet.every[one.name].joined for one in lengths],
+            )
+            for outlet in (read.running, read.saved)
+        )
+        chosen = tf.compat.v1.placeholder(tf.int32, [None], "chosen")
+        steps = tf.compat.v1.placeholder(_COUNT, [], "steps")
+        stacked = [_stacked(read.saved.every[tensor.name].values, tensor, chosen) for tensor in batch]
+    function = _Steps(graph, task, every, batch, loop)
+    with graph.as_default(), tf.name_scope(_SCOPE):
+        by_xla = function.passed(tf.function(function, jit_compile=True, autograph=False)(steps, *stacked))
+        by_executor = function.passed(tf.function(function, autograph=False)(steps, *stacked))
+    row_bytes = [_bytes_of(tensor) for tensor in batch]
+    return Compiled(read, taking, taken, row_bytes, chosen, steps, by_xla, by_executor)
+
+
+def _differs(tensor: Any) -> bool:
+    return bool(tensor.shape.rank) and tensor.shape[0] is None
+
+
+def _bytes_of(tensor: Any) -> int:
+    fixed = tensor.shape[1:] if _differs(tensor) else tensor.shape
+    return int(fixed.num_elements() * tensor.dtype.size)
+
+
+def _stacked(values: Any, tensor: Any, chosen: Any) -> Any:
+    shape = [-1 if size is None else size for size in tensor.shape]
+    stacked = tf.raw_ops.TensorListGather(
+        input_handle=values, indices=chosen, element_shape=tf.constant(shape, tf.int32), element_dtype=tensor.dtype
+    )
+    stacked.set_shape([None, *tensor.shape])
+    return stacked
+
+
+class _Steps:
+    """The function: goes over stacked batches, and does a step with each, until there are no more, or a NaN."""
+
+    def __init__(self, graph: tf.Graph, task: Task, every: Sequence[Any], batch: Sequence[Any], loop: Loop) -> None:
+        self._task, self._every, self._batch, self._loop = task, every, batch, loop
+        self._targets = [*task.run, *task.carried, *every]
+        self._step = StepFunction(graph, self._targets, batch, _library(graph, self._targets, batch))
+
+    def __call__(self, steps: Any, *stacked: Any) -> list[Any]:
+        room = tf.shape(stacked[0])[0]
+        carried = [tf.zeros([], tensor.dtype) for tensor in self._task.carried]
+        lists = [tf.TensorArray(one.dtype, room, element_shape=one.shape) for one in self._every]
+        done, *_ = self._loop.progress
+        with tf.control_dependencies([done.assign(0)]):
+            first = tf.constant(0, _COUNT)
+
+        def one_more(place: Any, _: Any, __: Any, lists: Sequence[Any]) -> Any:
+            batch = {tensor.name: values[place] for tensor, values in zip(self._batch, stacked, strict=True)}
+            return self._one(place, batch, lists)
+
+        place, _, carried, lists = tf.while_loop(
+            lambda place, goes_on, *_: (place < steps) & goes_on,
+            one_more,
+            [tf.identity(first), tf.constant(True), carried, lists],
+            parallel_iterations=1,
+        )
+        return [place, *carried, *(one.stack() for one in lists)]
+
+    def _one(self, place: Any, batch: dict[str, Any], lists: Sequence[Any]) -> Any:
+        found = self._step.add_to_function(self._targets, batch)
+        run, found = found[: len(self._task.run)], found[len(self._task.run) :]
+        values, every = found[: len(self._task.carried)], found[len(self._task.carried) :]
+        done, *numbers = self._loop.progress
+        with tf.control_dependencies([*run, *values, *every]):
+            noted = [number.assign(value) for number, value in zip(numbers, values, strict=True)]
+        with tf.control_dependencies(noted or run):
+            noted = [*noted, done.assign(place + 1)]
+        with tf.control_dependencies(noted):
+            place = place + 1
+        goes_on = tf.constant(True)
+        loss = self._task.loss
+        if loss is not None and loss.dtype.is_floating:
+            goes_on = tf.logical_not(tf.math.is_nan(values[0]))  # the loss is the first that is carried
+        lists = [one.write(tf.cast(place - 1, tf.int32), value) for one, value in zip(lists, every, strict=True)]
+        return place, goes_on, [tf.reshape(value, []) for value in values], lists
+
+    def passed(self, outputs: Sequence[Any]) -> Passed:
+        """The function's outputs, by name."""
+        done, *rest = outputs
+        carried, every = rest[: len(self._task.carried)], rest[len(self._task.carried) :]
+        return Passed(
+            done,
+            {tensor.name: value for tensor, value in zip(self._task.carried, carried, strict=True)},
+            {tensor.name: value for tensor, value in zip(self._every, every, strict=True)},
+        )
+
+
+def _library(graph: tf.Graph, targets: Sequence[Any], batch: Sequence[Any]) -> list[Any]:
+    """The functions that a step calls, and all that those call."""
+    callers = [op for op in step_ops(targets, batch)[0] if has_functions(op)]
+    if not callers:
+        return []
+    functions = functions_of(graph)
+    names = {one for op in callers for name in functions_called(op.node_def) for one in within(functions, name)}
+    return [functions[name] for name in sorted(names)]

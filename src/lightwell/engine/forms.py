@@ -1,0 +1,83 @@
+"""`Forms`: what has been compiled, for how many batches and of which length, and whether it is worth it.
+
+XLA compiles for fixed shapes. So that not every number of steps is a form of its own, a form has room for so many
+batches, and fewer may be gone over with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lightwell.engine.threads import Trial
+
+_MOST_FORMS = 4  # each takes a second or more to make
+_MOST_STEPS = 128
+_MOST_BYTES = 2**24  # of the batches that are taken in for a call
+_MOST_EMPTY = 2  # a form may have room for so many times as many batches as it would be made for
+_WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
+_MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
+Sizes = tuple[int, ...]
+
+
+class Forms:
+    """The compiled forms of one session's steps.
+
+    Args:
+        jit_compile: `RunConfig.jit_compile`.
+
+    Attributes:
+        is_off: whether XLA cannot compile them.
+        batch_bytes: how big a batch is, once that is known.
+    """
+
+    def __init__(self, jit_compile: Any) -> None:
+        self._is_auto = jit_compile == "auto"
+        self._made: dict[Sizes, set[int]] = {}
+        self._seconds = 0.0
+        self._trial = Trial(self._is_auto, fewest=2)
+        self._asked = 0
+        self._is_steady = False
+        self.is_off = False
+        self.batch_bytes: int | None = None
+
+    @property
+    def _most_steps(self) -> int:
+        return max(1, min(_MOST_STEPS, _MOST_BYTES // max(self.batch_bytes or 1, 1)))
+
+    def steps_of(self, asked: int) -> int:
+        """How many of the steps asked for a call may have."""
+        self._is_steady, self._asked = asked == self._asked, asked
+        return min(asked, 2 if self.batch_bytes is None else self._most_steps)
+
+    def is_wanted(self, is_settled: bool) -> bool:
+        """Whether the next call shall be compiled. `is_settled` is whether it is known how it is fastest without."""
+        if self.is_off or not self._is_auto:
+            return not self.is_off
+        if self._trial.is_open and not self._made:
+            return self._seconds > (_WORTH if is_settled else _MOST_PATIENCE)
+        return self._trial.other
+
+    def room_for(self, sizes: Sizes, steps: int, may_be_new: bool) -> int | None:
+        """The room of the form to use for so many batches of these lengths; None for none."""
+        fitting = sorted(room for room in self._made.get(sizes, ()) if room >= steps)
+        # Calls of always the same length are as long as somebody's schedule lets them be. Others will be longer.
+        room = steps if self._is_steady else max(steps, self._most_steps)
+        if fitting and fitting[0] <= _MOST_EMPTY * room:
+            return fitting[0]
+        is_new = may_be_new and sum(map(len, self._made.values())) < _MOST_FORMS
+        return room if is_new else next(iter(fitting), None)
+
+    def is_made(self, sizes: Sizes, room: int) -> bool:
+        """Whether there is such a form."""
+        return room in self._made.get(sizes, set())
+
+    def made(self, sizes: Sizes, room: int) -> None:
+        """Takes in that a form has been compiled."""
+        self._made.setdefault(sizes, set()).add(room)
+
+    def took(self, is_compiled: bool, steps: int, seconds: float) -> None:
+        """Takes in how long a call took."""
+        if not is_compiled:
+            self._seconds += seconds
+        if self._is_auto and self._made and not self.is_off and is_compiled == self._trial.other:
+            self._trial.took(steps, seconds)
