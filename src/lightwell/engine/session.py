@@ -15,6 +15,7 @@ import tensorflow as tf
 from lightwell.checkpoints.restore import Source, restore
 from lightwell.engine.member import Member
 from lightwell.engine.program import Program
+from lightwell.engine.readiness import add_readiness
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs
@@ -43,6 +44,7 @@ class SessionPlan:
 
 def finish_graph(program: Program) -> None:
     """Completes the scaffold (init ops, saver, summaries) and makes the graph final."""
+    add_readiness(program)
     program.spec.scaffold.finalize()
 
 
