@@ -220,7 +220,7 @@ BAD_LABELS: dict[str, tuple[str, dict[str, Any], Any, tuple[str, ...]]] = {
         "DNNLinearCombinedRegressor",
         {},
         _unknown_rank(np.ones((ROWS, 3), np.float32)),
-        ("labels shape must be [D0, D1, ... DN, 1]", "Expected shape] [(4, 1)] [got] [(4, 3)]", "batch 1"),
+        ("labels shape must be [D0, D1, ... DN, 1]", "Logits:] [4 1] [got:] [4 3]", "batch 1"),
     ),
     "numbers with a point for classes": (
         "LinearClassifier",

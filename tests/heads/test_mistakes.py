@@ -262,7 +262,7 @@ STEPS: dict[str, tuple[Make, Any, tuple[str, str]]] = {
     "too many numbers": (
         lambda: lw.RegressionHead(),
         np.ones((4, 3), np.float32),
-        ("labels shape must be [D0, D1, ... DN, 1]", "Expected shape] [(2, 1)] [got] [(2, 3)]"),
+        ("labels shape must be [D0, D1, ... DN, 1]", "Logits:] [2 1] [got:] [2 3]"),
     ),
 }
 

@@ -111,4 +111,4 @@ def losses_from(
         )
     if losses.shape.is_fully_defined():
         return losses
-    return require_shape(losses, tf.concat([tf.shape(logits)[:-1], [dimension]], axis=0), text)
+    return require_shape(losses, logits, dimension, text)

@@ -35,8 +35,7 @@ def checked_logits(logits: Any, dimension: int, where: str) -> Any:
         if shape[-1] != dimension:
             raise UsageError(f"{text}, got {tuple(shape)}. Let the last layer have head.logits_dimension units.")
         return logits
-    expected = tf.concat([tf.shape(logits)[:-1], [dimension]], axis=0)
-    return require_shape(logits, expected, f"{text}.")
+    return require_shape(logits, logits, dimension, f"{text}.")
 
 
 def present(labels: Any, where: str) -> Any:
@@ -92,7 +91,7 @@ def _alike(value: Any, logits: Any, dimension: int, text: str, advice: str, name
         )
     if value.shape.is_fully_defined() and expected.is_fully_defined():
         return value
-    return require_shape(value, tf.concat([tf.shape(logits)[:-1], [dimension]], axis=0), f"{text} {advice}")
+    return require_shape(value, logits, dimension, f"{text} {advice}")
 
 
 def weights_of(features: Any, weight_column: Any, logits: Any, where: str, *, per_logit: bool = False) -> Any:
