@@ -54,7 +54,8 @@ def test_labels_have_keys_too(tmp_path: Path) -> None:
 
     with pytest.raises(KeyError) as told:
         tiny.estimator(tmp_path, model_fn).train(input_fn, steps=1)
-    assert "no key 'clik'; input_fn gives features with 'x' and labels with 'buy', 'click'." in str(told.value)
+    assert "there is no key 'clik'; input_fn gives " in str(told.value)
+    assert str(told.value).endswith("labels with 'buy', 'click'.")
 
 
 def test_another_dict_is_the_programs_own_business(tmp_path: Path) -> None:
@@ -64,9 +65,31 @@ def test_another_dict_is_the_programs_own_business(tmp_path: Path) -> None:
     def _rate(params: Any) -> Any:
         return params["rate"]
 
+    def with_features_at_hand(features: Any, labels: Any, mode: str, params: Any) -> Any:
+        rates = {"slow": 0.1}
+        rate = rates[params["speed"]]
+        return tiny.linear(features, labels, mode, {"rate": rate})
+
     error = failing(tmp_path, model_fn, KeyError, params={"depth": 2})
     assert type(error) is KeyError
     assert error.args == ("rate",)
+    for params in ({}, {"speed": "fast"}):
+        error = failing(tmp_path, with_features_at_hand, KeyError, params=params)
+        assert type(error) is KeyError
+        assert error.args == (params.get("speed", "speed"),)
+
+
+def test_a_lookup_of_features_over_several_lines(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        columns = {
+            name: features[
+                name
+            ]
+            for name in ("x", "größe")
+        }  # fmt: skip
+        return tiny.linear(columns, labels, mode, {})
+
+    assert "there is no key 'größe'; input_fn gives features" in str(failing(tmp_path, model_fn, KeyError))
 
 
 def test_features_are_a_plain_dict(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ class Trainer:
         self._directory = directory
         self._numbers = itertools.count()
         environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment.pop("COLUMNS", None)  # of the terminal that runs the tests; theirs have widths of their own
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("trainer.py"))],
             stdin=subprocess.PIPE,

@@ -60,6 +60,16 @@ def test_on_a_terminal_one_line_tells_step_loss_and_speed(trainer: Trainer, tmp_
     assert "Loss for final step" in lines[-2] or "Loss for final step" in lines[-1]
 
 
+def test_a_narrow_terminal_is_shown_what_fits(trainer: Trainer, tmp_path: Path) -> None:
+    terminal = Terminal(columns=50)
+    training = trainer.train(tmp_path, max_steps=300, save_every=1000, stderr=terminal.path)
+    assert training.wait() == 0
+    plain = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", terminal.text())
+    lines = [part.rstrip() for line in plain.split("\n") for part in line.split("\r")]
+    progress = [line for line in lines if line.startswith("train ")]
+    assert re.fullmatch(r"train step 300/300 loss [\d.e+-]+", progress[-1]), progress[-1:]
+
+
 def test_below_it_a_line_tells_of_the_evaluation(trainer: Trainer, tmp_path: Path) -> None:
     terminal = Terminal()
     training = trainer.train(tmp_path, max_steps=200, save_every=100, stderr=terminal.path, evaluates=True)

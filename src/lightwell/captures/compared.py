@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lightwell.captures.batch import Batch
+from lightwell.captures.filling import ROW
 from lightwell.captures.folder import Folder
 from lightwell.captures.kinds import Kind, from_arrow, to_arrow
 from lightwell.captures.manifest import Manifest, Shard
-from lightwell.captures.writer import ROW
 
 _OF_THE_INPUT = ("features", "labels")
 

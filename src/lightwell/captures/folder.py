@@ -70,8 +70,12 @@ class Folder:
             return None
 
     def write_manifest(self, manifest: Manifest) -> None:
-        """Replaces the manifest: a reader sees the old one or the new one."""
-        self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()), is_settled=True)
+        """Replaces the manifest: a reader sees the old one or the new one.
+
+        The disk is waited for where there is something to lose: shards that were told of before.
+        """
+        has_more = len(manifest.shards) > 1
+        self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()), is_settled=has_more)
 
     def write(self, name: str, fill: Callable[[Any], object], *, is_settled: bool = False) -> tuple[int, int]:
         """Writes a file as a whole; gives its size and checksum.

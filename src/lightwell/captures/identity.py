@@ -13,8 +13,8 @@ The names that TensorFlow gives to functions count up over a process; a function
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -27,6 +27,8 @@ from lightwell.inputs.unpack import Inputs
 _MOST_SUMMED = 2**32
 _PIECES = 10_000
 _PIECE = 2**16
+_AT_ONCE = 2**24
+_BLOCK = 2**10  # words of eight bytes
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 
 
@@ -50,7 +52,7 @@ def digest_of_input(graph: tf.Graph, inputs: Inputs) -> str:
 
 
 def digest_of_arrays(arrays: Sequence[Array | None]) -> str:
-    """Tells the arrays of an input; made in a thread, while the model is built."""
+    """Tells the arrays of an input."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
         digest.update(_digest_of_array(array))
@@ -125,12 +127,30 @@ def _digest_of_array(array: Array | None) -> bytes:
             digest.update(b"\0")
         return digest.digest()
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    starts = [0] if flat.nbytes <= _MOST_SUMMED else np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64)
-    checksum = 0
-    for start in starts:
-        checksum = zlib.crc32(flat[start : start + _PIECE].data if len(starts) > 1 else flat.data, checksum)
-    digest.update(str(checksum).encode())
+    if flat.nbytes <= _MOST_SUMMED:
+        places, size = np.arange(0, flat.nbytes, _AT_ONCE), _AT_ONCE
+    else:
+        places, size = np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64), _PIECE
+    for place in places:
+        digest.update(_summed(flat[place : place + size]))
     return digest.digest()
+
+
+def _summed(data: Array) -> bytes:
+    """A few bytes that tell others from these: of each block the sum of its words, each word times a factor of its own.
+
+    As fast as memory is read, several times as fast as a checksum. A factor is odd, so one word that changed changes
+    the sum; several would have to make up for each other.
+    """
+    whole = data.nbytes // (8 * _BLOCK) * 8 * _BLOCK
+    words = data[:whole].view("<u8").reshape(-1, _BLOCK)
+    return np.einsum("ij,j->i", words, _factors()).tobytes() + data[whole:].tobytes()
+
+
+@functools.cache
+def _factors() -> Array:
+    drawn = hashlib.shake_128(b"lightwell").digest(8 * _BLOCK)  # the same in every process and release
+    return np.frombuffer(drawn, "<u8") | np.uint64(1)
 
 
 def _names(value: Any) -> Any:

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from lightwell.captures.sizes import in_words
-from lightwell.hooks.show_progress import terminal_wants_progress
+from lightwell.hooks.show_progress import terminal_wants_progress, that_fit
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -36,15 +36,17 @@ class CaptureProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        columns = (
-            TextColumn("capture"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[of]} examples"),
-            TextColumn("{task.fields[written]}"),
-            TextColumn("{task.fields[rate]:,.0f}/s"),
-            TimeRemainingColumn() if total is not None else TimeElapsedColumn(),
+        console = Console(stderr=True)
+        columns = that_fit(
+            console.width,
+            (0, TextColumn("capture")),
+            (90, BarColumn(bar_width=24)),
+            (0, TextColumn("{task.fields[of]} examples")),
+            (48, TextColumn("{task.fields[written]}")),
+            (60, TextColumn("{task.fields[rate]:,.0f}/s")),
+            (70, TimeRemainingColumn() if total is not None else TimeElapsedColumn()),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=10)
+        self._bar = Progress(*columns, console=console, refresh_per_second=10)
         self._bar.console.print(told, highlight=False)
         self._task = self._bar.add_task("capture", total=total, completed=rows, of="", written="", rate=0.0)
         self._from = (rows, time.monotonic())

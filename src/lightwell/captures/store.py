@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lightwell.captures.filling import ROW
 from lightwell.captures.folder import Folder
 from lightwell.captures.kinds import check_arrow
 from lightwell.captures.manifest import NAME, Manifest
 from lightwell.captures.mapped import Column
-from lightwell.captures.writer import ROW
 from lightwell.errors import CaptureError, PathError, UsageError
 from lightwell.log import logger
 from lightwell.sight.nearest import nearest_paths

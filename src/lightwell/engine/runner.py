@@ -292,13 +292,13 @@ class Runner:
 
     def _tell_in_bulk(self, count: int, recorded: Sequence[Mapping[str, Any]]) -> None:
         """Tells the hooks that only record of steps that have run, one by one."""
+        no_metadata = tf.compat.v1.RunMetadata()
         for place, values in enumerate(recorded):
             context = self._context(count, self._batch + place + 1)
             request = self._hooks.before_run(context, in_bulk=True)
             self._told(context, [values[tensor.name] for tensor in self._now.carried])
-            fetches = Fetches(self._now.graph, request.asked, self._hooks.find)
-            results = fetches.read([values[element.name] for element in fetches.elements])
-            self._hooks.after_run(context, request, results, tf.compat.v1.RunMetadata(), show_nan=False)
+            results = self._steps.recorded(request.asked, values)
+            self._hooks.after_run(context, request, results, no_metadata, show_nan=False)
             self._stop_requested = self._stop_requested or context.stop_requested
             count = context.count
 

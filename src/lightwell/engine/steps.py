@@ -123,6 +123,11 @@ class Steps:
             values = calls.run([*_outlet(loop.saved, ready.carried, elements), loop.saved.done])
         return self._ran(values, elements, failure)
 
+    def recorded(self, asked: Mapping[int, Any], values: Mapping[str, Any]) -> Mapping[int, Any]:
+        """What hooks ask of a step that has run in a call of many, out of what was recorded of it."""
+        fetches = self._look_for(asked).fetches
+        return fetches.read([values[element.name] for element in fetches.elements])
+
     def took(self, ran: Ran, seconds: float) -> None:
         """Takes in how long a call of many steps took."""
         if self._compiled is not None:

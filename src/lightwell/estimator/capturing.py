@@ -7,9 +7,9 @@ compared with what is there.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,7 +107,7 @@ class _Built:
         batches: a tensor with the number of batches that are left, or None.
         is_late: whether the input starts at the batch that was asked for; else at its beginning.
         of_input: a digest of the input, as it is from its beginning.
-        of_arrays: a digest of its arrays, which may still be in the making.
+        arrays: its arrays.
         of_program: a digest of what is computed from it.
     """
 
@@ -117,8 +117,13 @@ class _Built:
     batches: Any
     is_late: bool
     of_input: str
-    of_arrays: Future[str]
+    arrays: Sequence[Any]
     of_program: str
+
+    @functools.cached_property
+    def of_arrays(self) -> str:
+        """A digest of its arrays. Takes a while, and is made by the thread that writes, while the model runs."""
+        return digest_of_arrays(self.arrays)
 
 
 class _Capturing:
@@ -270,9 +275,6 @@ class _Capturing:
         of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
         arrays = [] if skip else [slot.array for slot in drafted.inputs.arrays]
         names = frozenset(op.name for op in drafted.graph.get_operations())
-        beside = ThreadPoolExecutor(1)  # needs no lock of Python's, and is waited for when it has to be known
-        of_arrays = beside.submit(digest_of_arrays, arrays)
-        beside.shutdown(wait=False)
         program = changes.finished(finish(drafted))
         spec = program.spec
         numbers = [slot.array for slot in program.inputs.arrays[len(drafted.inputs.arrays) :]]  # of the edits
@@ -291,16 +293,16 @@ class _Capturing:
             seen.get("batches"),
             "batches" in seen,
             of_input,
-            of_arrays,
+            arrays,
             of_program,
         )
 
 
 def _settled(manifest: Manifest, built: _Built) -> Manifest:
-    """The manifest with the digest of the input's arrays, which is waited for."""
+    """The manifest with the digest of the input's arrays."""
     if manifest.identity["arrays"]:
         return manifest
-    return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays.result()})
+    return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays})
 
 
 def _numbered(take: Callable[[Batch], bool], gap: Gap, late: bool) -> Callable[[Batch], bool]:

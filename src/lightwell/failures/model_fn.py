@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from lightwell.errors import InputFnError, LightwellError, ModelFnError, UnknownFeature, reason_of
+from lightwell.failures.expression import values_in_failed_expression
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 
@@ -84,10 +85,10 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _unknown_feature(error: BaseException, frames: list[FrameType], call: Call) -> LightwellError | None:
-    """If the line that failed has the features (or the labels) at hand, and the key is not among them."""
+    """If what failed looks something up in the features (or the labels), and the key is not among them."""
     if type(error) is not KeyError or len(error.args) != 1 or not frames:
         return None
-    key, at_hand = error.args[0], list(frames[-1].f_locals.values())
+    key, at_hand = error.args[0], list(values_in_failed_expression(error))
     asked = [
         (what, given)
         for what, given in (("features", call.inputs.features), ("labels", call.inputs.labels))

@@ -31,6 +31,14 @@ def terminal_wants_progress() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ
 
 
+def that_fit(width: int, *columns: tuple[int, Any]) -> list[Any]:
+    """The columns of a line that a terminal has room for, each given with the width it takes to show it.
+
+    Less that can be read is more than all of it cut short.
+    """
+    return [column for least, column in columns if width >= least]
+
+
 class ShowProgress(ScheduledHook):
     """Draws the line while training runs.
 
@@ -84,13 +92,15 @@ class ShowProgress(ScheduledHook):
         from rich.text import Text
 
         total = self._goal.last_step if self._goal is not None else None
-        columns = (
-            TextColumn("train"),
-            BarColumn(bar_width=24),
-            TextColumn("step {task.fields[of]}"),
-            TextColumn("loss {task.fields[loss]:.4g}"),
-            TextColumn("{task.fields[rate]:.0f} steps/s"),
-            TimeRemainingColumn() if total is not None else TimeElapsedColumn(),
+        console = Console(stderr=True)
+        columns = that_fit(
+            console.width,
+            (0, TextColumn("train")),
+            (80, BarColumn(bar_width=24)),
+            (0, TextColumn("step {task.fields[of]}")),
+            (40, TextColumn("loss {task.fields[loss]:.4g}")),
+            (56, TextColumn("{task.fields[rate]:.0f} steps/s")),
+            (64, TimeRemainingColumn() if total is not None else TimeElapsedColumn()),
         )
         at_work = self._at_work
 
@@ -100,7 +110,7 @@ class ShowProgress(ScheduledHook):
                 for note in filter(None, (one.progress_note() for one in at_work)):
                     yield Text(note, no_wrap=True, overflow="ellipsis")
 
-        self._bar = WithNotes(*columns, console=Console(stderr=True), refresh_per_second=10)
+        self._bar = WithNotes(*columns, console=console, refresh_per_second=10)
         self._task = self._bar.add_task("train", total=total, completed=step, of=self._of(step), loss=loss, rate=0.0)
         terminal = sys.stderr
         self._bar.start()  # puts a stream in the place of sys.stderr that writes above the line
