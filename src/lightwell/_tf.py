@@ -255,6 +255,25 @@ def is_stateful(op_type: str) -> bool | None:
     return None if found is None else bool(found.is_stateful)
 
 
+def is_plain_here(graph: Any) -> bool:
+    """Whether an op made in a graph here and now gets nothing from around it: no device, no conditional, no attribute.
+
+    Then the ops of a variable can be copied from those of another. Nothing public tells.
+    """
+    single = "_attr_scope_map _op_to_kernel_label_map _gradient_override_map _container _control_flow_context".split()
+    missing = lacking(graph, [*single, "_device_functions_outer_to_inner", "_colocation_stack"])
+    if missing:
+        tell_once(release(), tuple(missing), "Models take a little longer to build.")
+        return False
+    several = [*graph._device_functions_outer_to_inner, *graph._colocation_stack.peek_objs()]
+    return not any(several) and not any(getattr(graph, name) for name in single)
+
+
+def key_of_graph(graph: Any) -> str | None:
+    """What the variables of a graph remember it by; None in a release where they do not."""
+    return getattr(graph, "_graph_key", None)
+
+
 def function_graph(graph: Any, name: str) -> Any:
     """The graph of a function that a graph calls, by its name; None if it is not known.
 

@@ -17,7 +17,6 @@ from lightwell.engine.member import Member
 from lightwell.engine.program import Program
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
-from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
@@ -46,15 +45,12 @@ def finish_graph(program: Program) -> None:
     program.spec.scaffold.finalize()
 
 
-def open_session(
-    program: Program, plan: SessionPlan, *, with_inputs: bool = True, restored: Callable[[str], Any] | None = None
-) -> Any:
-    """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
+def open_session(program: Program, plan: SessionPlan, restored: Callable[[str], Any]) -> Any:
+    """Opens a session, restores or initialises its variables and its tables.
 
     Args:
         program: the program.
         plan: how to open it.
-        with_inputs: whether to set its iterators going.
         restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
             deleted meanwhile.
 
@@ -74,12 +70,8 @@ def open_session(
         elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            taken = _restore(session, program, checkpoint, plan.exact)
-            if restored is not None:
-                restored(taken)
+            restored(_restore(session, program, checkpoint, plan.exact))
         _initialise_locals(session, program)
-        if with_inputs:
-            start_inputs(session, program.inputs)
     except tf.errors.OpError as error:
         session.close()
         raise explained_step_error(error, program) from None
@@ -116,12 +108,6 @@ def reload(session: Any, program: Program, checkpoint: Source | None, exact: boo
     return taken
 
 
-def start_inputs(session: Any, inputs: Inputs) -> None:
-    """Sets the source of the batches going, from its beginning."""
-    if inputs.initializers:
-        session.run(inputs.initializers)
-
-
 def _initialise(session: Any, scaffold: Any) -> None:
     session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
     if scaffold.init_fn:
@@ -147,7 +133,14 @@ def _initialise_locals(session: Any, program: Program) -> None:
 def _run_local_init(session: Any, program: Program) -> None:
     if program.evaluation is not None and program.evaluation.reset is not None:
         session.run(program.evaluation.reset)
-    session.run(program.spec.scaffold.local_init_op)
+    local_init_op = program.spec.scaffold.local_init_op
+    if not _does_nothing(local_init_op):
+        session.run(local_init_op)
+
+
+def _does_nothing(op: Any) -> bool:
+    """Whether an op only waits for others of the kind: there are neither local variables nor tables."""
+    return isinstance(op, tf.Operation) and op.type == "NoOp" and all(map(_does_nothing, op.control_inputs))
 
 
 def _uninitialised(session: Any, scaffold: Any) -> list[str]:
