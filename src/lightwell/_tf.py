@@ -256,22 +256,14 @@ def is_stateful(op_type: str) -> bool | None:
 
 
 def is_plain_here(graph: Any) -> bool:
-    """Whether an op made in a graph here and now gets nothing from around it: no device, no conditional, no attribute.
-
-    Then the ops of a variable can be copied from those of another. Nothing public tells.
-    """
+    """Whether an op made here and now gets no device, condition or attribute from around it: then those of a variable
+    may be copies of another's ops. Nothing public tells."""
     single = "_attr_scope_map _op_to_kernel_label_map _gradient_override_map _container _control_flow_context".split()
     missing = lacking(graph, [*single, "_device_functions_outer_to_inner", "_colocation_stack"])
     if missing:
         tell_once(release(), tuple(missing), "Models take a little longer to build.")
-        return False
-    several = [*graph._device_functions_outer_to_inner, *graph._colocation_stack.peek_objs()]
-    return not any(several) and not any(getattr(graph, name) for name in single)
-
-
-def key_of_graph(graph: Any) -> str | None:
-    """What the variables of a graph remember it by; None in a release where they do not."""
-    return getattr(graph, "_graph_key", None)
+    several = [] if missing else [*graph._device_functions_outer_to_inner, *graph._colocation_stack.peek_objs()]
+    return not missing and not any([*several, *(getattr(graph, name) for name in single)])
 
 
 def function_graph(graph: Any, name: str) -> Any:

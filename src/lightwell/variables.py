@@ -49,7 +49,7 @@ class _Named:
 
 
 class _OfGraph:
-    """Stands for the key of the graph that a variable is in."""
+    """Stands for what a variable has of its graph, under the same name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class _Pattern:
         for key, value in self.attributes.items():
             if isinstance(value, _Named):
                 value = value.found(graph, name)
-            vars(variable)[key] = _tf.key_of_graph(graph) if value is _OfGraph else value
+            vars(variable)[key] = getattr(graph, key) if value is _OfGraph else value
         return variable
 
     def _nodes_for(self, name: str, seeds: tuple[Any, Any] | None) -> Any:
@@ -182,7 +182,7 @@ def _pattern_of(variable: Any, graph: tf.Graph, name: str, ops: Sequence[tf.Oper
             return None
     if sum("seed2" in node.attr for node in nodes.node) != draws:
         return None
-    attributes = {key: _relative(value, graph, name) for key, value in vars(variable).items()}
+    attributes = {key: _relative(value, getattr(graph, key, None), name) for key, value in vars(variable).items()}
     if any(value is NotImplemented for value in attributes.values()):
         return None
     parents = {one.rpartition("/")[0] for one in names if one != name} - names
@@ -191,11 +191,11 @@ def _pattern_of(variable: Any, graph: tf.Graph, name: str, ops: Sequence[tf.Oper
     )
 
 
-def _relative(value: Any, graph: tf.Graph, name: str) -> Any:
+def _relative(value: Any, of_graph: Any, name: str) -> Any:
     """A part of a variable, as every variable of its kind has it; NotImplemented if that cannot be said."""
     if isinstance(value, tf.Tensor | tf.Operation | str):
         called = value if isinstance(value, str) else value.name
         if called == name or called.startswith((f"{name}/", f"{name}:")):
             return _Named(str if isinstance(value, str) else object, called[len(name) :])
-        return _OfGraph if isinstance(value, str) and called == _tf.key_of_graph(graph) else NotImplemented
+        return _OfGraph if isinstance(value, str) and called == of_graph else NotImplemented
     return value if isinstance(value, _PLAIN) else NotImplemented

@@ -17,6 +17,7 @@ from lightwell.engine.member import Member
 from lightwell.engine.program import Program
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
+from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
@@ -45,12 +46,15 @@ def finish_graph(program: Program) -> None:
     program.spec.scaffold.finalize()
 
 
-def open_session(program: Program, plan: SessionPlan, restored: Callable[[str], Any]) -> Any:
-    """Opens a session, restores or initialises its variables and its tables.
+def open_session(
+    program: Program, plan: SessionPlan, *, with_inputs: bool = True, restored: Callable[[str], Any] | None = None
+) -> Any:
+    """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
 
     Args:
         program: the program.
         plan: how to open it.
+        with_inputs: whether to set its iterators going.
         restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
             deleted meanwhile.
 
@@ -70,8 +74,12 @@ def open_session(program: Program, plan: SessionPlan, restored: Callable[[str], 
         elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            restored(_restore(session, program, checkpoint, plan.exact))
+            taken = _restore(session, program, checkpoint, plan.exact)
+            if restored is not None:
+                restored(taken)
         _initialise_locals(session, program)
+        if with_inputs:
+            start_inputs(session, program.inputs)
     except tf.errors.OpError as error:
         session.close()
         raise explained_step_error(error, program) from None
@@ -106,6 +114,12 @@ def reload(session: Any, program: Program, checkpoint: Source | None, exact: boo
     except tf.errors.OpError as error:
         raise explained_step_error(error, program) from None
     return taken
+
+
+def start_inputs(session: Any, inputs: Inputs) -> None:
+    """Sets the source of the batches going, from its beginning."""
+    if inputs.initializers:
+        session.run(inputs.initializers)
 
 
 def _initialise(session: Any, scaffold: Any) -> None:

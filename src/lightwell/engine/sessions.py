@@ -18,7 +18,7 @@ from lightwell.engine.compiled import Compiled
 from lightwell.engine.forms import Forms
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
-from lightwell.engine.session import SessionPlan, open_session, reload
+from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
 from lightwell.engine.threads import Threads
 from lightwell.inputs.pipeline import may_run_in_calling_thread
 from lightwell.inputs.unpack import Inputs
@@ -100,7 +100,7 @@ class Opened:
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.restored = None
-            self.session = open_session(self.program, plan, self._took)
+            self.session = open_session(self.program, plan, with_inputs=False, restored=self._took)
             self.calls = Calls(self.session)
             if self.loop is not None:
                 self.session.run(self.loop.prepare)
@@ -111,8 +111,7 @@ class Opened:
             taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
             self.restored = taken or self.restored
         self.version = version
-        if self.program.inputs.initializers:
-            self.session.run(self.program.inputs.initializers)
+        start_inputs(self.session, self.program.inputs)
 
     def _took(self, checkpoint: str) -> None:
         self.restored = checkpoint
