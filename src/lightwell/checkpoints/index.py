@@ -184,8 +184,10 @@ def _candidates(directory: str) -> Iterator[str]:
     One that is newer than what the state file names comes last: somebody may have gone back on purpose. Nobody goes
     back to what is not there: if all that it names is gone, the newest on disk comes first.
     """
-    named = list(newest_first(directory))
-    yield from named
+    named = []
+    for prefix in newest_first(directory):
+        named.append(prefix)
+        yield prefix
     if not named and tf.io.gfile.exists(os.path.join(directory, _STATE)):
         logger.warning("The state file %s is damaged; looking at the files beside it.", os.path.join(directory, _STATE))
         yield from _on_disk(directory)

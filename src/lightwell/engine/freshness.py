@@ -33,6 +33,7 @@ _READ_ONLY = frozenset(
     "LookupTableFindV2 LookupTableSizeV2 Assert Print PrintV2 IteratorGetNext IteratorV2 MakeIterator "
     "PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case".split()
 )
+_RESET = (_Keys.GLOBAL_VARIABLES, _Keys.LOCAL_VARIABLES, _Keys.TABLE_INITIALIZERS)
 _WRITES = ("Assign", "Resource")  # AssignVariableOp, AssignAddVariableOp, ResourceScatterAdd, …
 _TABLES = frozenset("HashTableV2 InitializeTableV2 InitializeTableFromTextFileV2".split())
 # Pipelines are made anew with their iterator. These hold nothing beyond it: no generator, no cache, no caller's code.
@@ -61,9 +62,9 @@ def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None
     graph_def = graph.as_graph_def()
     _forget_names(graph_def, _arrays(inputs))
     digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
-    for value in (inputs.features, inputs.labels):
-        digest.update(repr(_names_in(value)).encode())
-    digest.update(repr(settings).encode() + files)
+    beside = [_names_in(value) for value in (inputs.features, inputs.labels, inputs.initializers)]
+    beside += [[getattr(member, "name", "") for member in graph.get_collection(key)] for key in _RESET]
+    digest.update(repr((beside, [slot.name for slot in inputs.arrays], settings)).encode() + files)
     return digest.digest()
 
 
@@ -85,18 +86,24 @@ def input_restarts(graph: tf.Graph, inputs: Inputs) -> bool:
     return bool(source) and all(_restarts(op, arrays) for op in _with_bodies(graph, [*source, *_tensors_in(inputs)]))
 
 
+def is_left_alone(program: Program) -> bool:
+    """Whether nothing of the user's own happens in a session of a program beside its steps."""
+    graph, spec = program.graph, program.spec
+    if spec.evaluation_hooks or spec.prediction_hooks or not _is_plain(spec.scaffold):
+        return False
+    return not any(graph.get_collection(key) for key in (_Keys.QUEUE_RUNNERS, _Keys.SAVERS, _Keys.LOCAL_INIT_OP))
+
+
 def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
-    """Whether a session of a program that has been run is as good as a new one.
+    """Whether a session of a program that is left alone, and has been run, is as good as a new one.
+
+    The answer is the same for all programs with the same digest.
 
     Args:
         program: the program, with all that its observers added.
         targets: all that a run of it computes.
     """
-    graph, spec = program.graph, program.spec
-    if graph.get_collection(_Keys.QUEUE_RUNNERS) or spec.evaluation_hooks or spec.prediction_hooks:
-        return False
-    if not _is_plain(spec.scaffold) or graph.get_collection(_Keys.SAVERS) or graph.get_collection(_Keys.LOCAL_INIT_OP):
-        return False
+    graph = program.graph
     values = program.evaluation.values.values() if program.evaluation is not None else ()
     fetched = [graph.as_graph_element(value) for value in values]
     first = [*program.inputs.initializers, *graph.get_collection(_Keys.TABLE_INITIALIZERS)]
@@ -186,7 +193,8 @@ def _forget_names(graph_def: Any, arrays: set[str]) -> None:
         for node in function.node_def:
             _rename(node, numbered)
     for node in graph_def.node:
-        _rename(node, numbered)
+        if numbered:
+            _rename(node, numbered)
         if node.name in arrays:
             node.attr["token"].s = b""
 

@@ -6,6 +6,7 @@ session may be one that is open already, of a program equal to this one: all is 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import tensorflow as tf
 from lightwell.engine.compilable import tell_once, why_not_compiled
 from lightwell.engine.compiled import Compiled, compile_loop
 from lightwell.engine.fetches import Fetches
-from lightwell.engine.freshness import digest_of, digest_of_files, may_be_used_again
+from lightwell.engine.freshness import digest_of, digest_of_files, is_left_alone, may_be_used_again
 from lightwell.engine.fusible import draws_apart, why_not_fused
 from lightwell.engine.loop import Loop, can_be_kept, fuse
 from lightwell.engine.order import settle_order
@@ -25,6 +26,7 @@ from lightwell.engine.sessions import Opened, Prepared, Sessions
 from lightwell.engine.step_copy import step_ops
 from lightwell.engine.task import Task
 from lightwell.hooks.chain import HookChain
+from lightwell.inputs.unpack import with_lighter_initializers
 from lightwell.log import logger
 
 KEEP = "keep"
@@ -84,7 +86,11 @@ def make_ready(
     if opened is None and sessions is not None and not plan.target and hooks.keep_to_context:
         key = _key(program, targets, how, plan, vouched=prepared.key)
         opened = None if key is None or prepared.key is not None else sessions.take(key)
+        if opened is None and key is not None and not may_be_used_again(program, targets):
+            key = None
     if opened is None:
+        inputs = with_lighter_initializers(program.inputs, in_bursts=bool(how[1]))
+        program = dataclasses.replace(program, inputs=inputs)
         if task.count is not None:
             settle_order(program.graph, targets)
         every = [*keepable, *_bulk_elements(in_bulk, task)]
@@ -100,11 +106,11 @@ def make_ready(
 
 def _key(program: Program, targets: Sequence[Any], how: Any, plan: SessionPlan, vouched: Hashable) -> Hashable:
     """What finds a session of an equal program; None where only a new one is fresh."""
-    if plan.find_checkpoint() is None:  # initial weights are drawn anew each time
+    if plan.find_checkpoint() is None or not is_left_alone(program):  # without one, weights are drawn anew each time
         return None
-    if not may_be_used_again(program, targets):
-        return None
-    settings = (program.mode, *how, [target.name for target in targets])
+    metrics = () if program.evaluation is None else program.evaluation.values.values()
+    read = [program.graph.as_graph_element(metric).name for metric in metrics]
+    settings = (program.mode, *how, [target.name for target in targets], read)
     return vouched if vouched is not None else digest_of(program.graph, program.inputs, settings)
 
 

@@ -149,7 +149,14 @@ def _initialise_locals(session: Any, program: Program) -> None:
 def _run_local_init(session: Any, program: Program) -> None:
     if program.evaluation is not None and program.evaluation.reset is not None:
         session.run(program.evaluation.reset)
-    session.run(program.spec.scaffold.local_init_op)
+    local_init_op = program.spec.scaffold.local_init_op
+    if not _does_nothing(local_init_op):
+        session.run(local_init_op)
+
+
+def _does_nothing(op: Any) -> bool:
+    """Whether an op only waits for others of the kind: there are neither local variables nor tables."""
+    return isinstance(op, tf.Operation) and op.type == "NoOp" and all(map(_does_nothing, op.control_inputs))
 
 
 def _uninitialised(session: Any, scaffold: Any) -> list[str]:

@@ -88,12 +88,8 @@ def _unpacked(element: Any, where: str, mode: str, kept: Kept) -> Inputs:
     return Inputs(features, labels, initializers, tuple(kept.arrays), tuple(kept.sources))
 
 
-def with_all_initializers(
-    inputs: Inputs, graph: tf.Graph, local_init_op: Any = None, in_bursts: bool = False
-) -> Inputs:
+def with_all_initializers(inputs: Inputs, graph: tf.Graph, local_init_op: Any = None) -> Inputs:
     """The inputs, with the initialisers of iterators that the user made and left to us among the others.
-
-    `in_bursts` says that batches will be taken many at a time, with pauses.
 
     The user's business stays: an initialiser that is run with `local_init_op` or, without one, the tables; one that
     needs a value which only the user can feed (in a hook's `after_create_session`); which one of several to run.
@@ -102,6 +98,8 @@ def with_all_initializers(
     for op in graph.get_operations():
         if op.type == "MakeIterator" and op not in inputs.initializers:
             by_iterator.setdefault(op.inputs[1].op.name, []).append(op)
+    if not by_iterator:
+        return inputs
     tables = graph.get_collection(tf.compat.v1.GraphKeys.TABLE_INITIALIZERS)
     seen_to = {op.name for op in _ops_behind(tables if local_init_op is None else [local_init_op])}
     more = tuple(
@@ -109,8 +107,18 @@ def with_all_initializers(
         for made in by_iterator.values()
         if len(made) == 1 and made[0].name not in seen_to and not any(map(_is_fed, _ops_behind(made)))
     )
-    own = tuple(lighter_initializer(iterator, dataset, in_bursts) for iterator, dataset in inputs.sources)
-    return replace(inputs, initializers=own + more)
+    return replace(inputs, initializers=inputs.initializers + more)
+
+
+def with_lighter_initializers(inputs: Inputs, in_bursts: bool) -> Inputs:
+    """The inputs, their iterators started the lighter way where there is one; their graph grows.
+
+    `in_bursts` says that batches will be taken many at a time, with pauses.
+    """
+    lighter = {
+        iterator.initializer: lighter_initializer(iterator, dataset, in_bursts) for iterator, dataset in inputs.sources
+    }
+    return replace(inputs, initializers=tuple(lighter.get(op, op) for op in inputs.initializers))
 
 
 def leaves_of(structure: Any) -> Iterator[Any]:
