@@ -13,7 +13,7 @@ from tests.conftest import LogLines
 import lightwell as lw
 
 v1 = tf.compat.v1
-X = np.random.RandomState(0).randn(603, 5).astype(np.float32)
+X = np.random.RandomState(0).randn(3003, 5).astype(np.float32)
 Y = X.sum(axis=1, keepdims=True)
 COMPILED = "into one computation"
 
@@ -62,7 +62,7 @@ def test_predictions_agree(trained: Path, log: LogLines) -> None:
     found = [list(compiled.predict(batches, yield_single_examples=False)) for _ in range(2)]
     assert log.having(COMPILED)
     for one in found:
-        assert len(one) == len(plain) == 121
+        assert len(one) == len(plain) == 601
         for ours, others in zip(one, plain, strict=True):
             for key, value in others.items():
                 assert ours[key].shape == value.shape

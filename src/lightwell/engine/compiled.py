@@ -1,8 +1,8 @@
 """Compiling: the loop once more, as one computation of XLA. A variant of `loop.py`, for calls that nobody looks into.
 
-XLA takes no batches from a pipeline. So a call has two parts: a loop like any other takes batches in, and keeps them;
-then a function goes over them, with a copy of the step in the body of its loop. Between the two it is known how many
-batches there are and how long each is; a compiled function is made for one number of them, and one length.
+XLA takes no batches from a pipeline. So a call has two parts: a loop like any other takes batches in, and hands them
+out, joined; then a function is fed with them, and goes over them, with a copy of the step in the body of its loop. In
+between it is known how many batches there are and how long each is: XLA compiles for one number and one length.
 
 The function is there twice, compiled and not: what was taken in and cannot be compiled, or is not worth it, such as a
 single shorter batch at the end of the data, goes through the other one. Both leave what they carry where the loop does.
@@ -43,38 +43,21 @@ class Passed:
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """What was taken in.
-
-    Attributes:
-        counts: for each tensor of the batch, how many values there are.
-        sizes: the lengths of its values, for each tensor that may differ in it.
-    """
-
-    counts: list[Any]
-    sizes: list[Any]
-
-
-@dataclass(frozen=True, eq=False)
 class Compiled:
-    """Many steps in two calls: fetch `taking`, then `by_xla` or `by_executor`.
+    """Many steps in two calls: one of the loop that reads, then one that goes over what it read.
 
     Attributes:
-        read: the loop that takes batches in.
-        taking: runs it.
-        taken: what it left, also if it failed.
-        row_bytes: for each tensor of the batch, its bytes, or those of one row of it if it may differ in length.
-        chosen: feed which of the batches taken in are to be gone over.
-        steps: feed how many of those, from the first.
+        read: the loop that takes batches in; it keeps those of every step.
+        batch: the tensors of a batch.
+        stacked: feed the values of each of them, stacked.
+        steps: feed how many of those are to be gone over, from the first.
         by_xla: goes over them in one computation.
         by_executor: the same, op by op.
     """
 
     read: Loop
-    taking: Taken
-    taken: Taken
-    row_bytes: list[int]
-    chosen: Any
+    batch: list[Any]
+    stacked: list[Any]
     steps: Any
     by_xla: Passed
     by_executor: Passed
@@ -89,46 +72,16 @@ def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop) 
         every: tensors whose values are wanted of all steps.
         loop: the loop.
     """
-    targets = [*task.run, *task.carried, *every]
-    batch = batch_of(targets)
+    batch = batch_of([*task.run, *task.carried, *every])
+    read = fuse(graph, Task((), None), [], batch, _SCOPE)
     with around_the_loop(graph, _SCOPE):
-        lengths = [tf.shape(tensor, _COUNT)[0] for tensor in batch if _differs(tensor)]
-    read = fuse(graph, Task((), None), [], [*batch, *lengths], _SCOPE)
-    with around_the_loop(graph, _SCOPE):
-        taking, taken = (
-            Taken(
-                [tf.raw_ops.TensorListLength(input_handle=outlet.every[one.name].values) for one in batch],
-                [outlet.every[one.name].joined for one in lengths],
-            )
-            for outlet in (read.running, read.saved)
-        )
-        chosen = tf.compat.v1.placeholder(tf.int32, [None], "chosen")
+        stacked = [tf.compat.v1.placeholder(tensor.dtype, [None, *tensor.shape], "stacked") for tensor in batch]
         steps = tf.compat.v1.placeholder(_COUNT, [], "steps")
-        stacked = [_stacked(read.saved.every[tensor.name].values, tensor, chosen) for tensor in batch]
     function = _Steps(graph, task, every, batch, loop)
     with graph.as_default(), tf.name_scope(_SCOPE):
         by_xla = function.passed(tf.function(function, jit_compile=True, autograph=False)(steps, *stacked))
         by_executor = function.passed(tf.function(function, autograph=False)(steps, *stacked))
-    row_bytes = [_bytes_of(tensor) for tensor in batch]
-    return Compiled(read, taking, taken, row_bytes, chosen, steps, by_xla, by_executor)
-
-
-def _differs(tensor: Any) -> bool:
-    return bool(tensor.shape.rank) and tensor.shape[0] is None
-
-
-def _bytes_of(tensor: Any) -> int:
-    fixed = tensor.shape[1:] if _differs(tensor) else tensor.shape
-    return int(fixed.num_elements() * tensor.dtype.size)
-
-
-def _stacked(values: Any, tensor: Any, chosen: Any) -> Any:
-    shape = [-1 if size is None else size for size in tensor.shape]
-    stacked = tf.raw_ops.TensorListGather(
-        input_handle=values, indices=chosen, element_shape=tf.constant(shape, tf.int32), element_dtype=tensor.dtype
-    )
-    stacked.set_shape([None, *tensor.shape])
-    return stacked
+    return Compiled(read, batch, stacked, steps, by_xla, by_executor)
 
 
 class _Steps:

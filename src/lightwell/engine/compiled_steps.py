@@ -22,8 +22,9 @@ from lightwell.engine.compilable import tell_once
 from lightwell.engine.compiled import Compiled, Passed
 from lightwell.engine.forms import Sizes
 from lightwell.engine.kept import Kept, Ran
-from lightwell.engine.loop import Loop
+from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
+from lightwell.engine.threads import IN_CALLING_THREAD
 from lightwell.log import logger
 
 _FIRST_CALLS = 3  # find out how long a step takes, and are short
@@ -31,8 +32,26 @@ _LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, eq=False)
+class _Stack:
+    """Batches of the same lengths that followed each other, stacked, tensor by tensor."""
+
+    sizes: Sizes
+    steps: int
+    values: list[Any]
+
+    def padded(self, room: int) -> list[Any]:
+        """The values, with room for so many batches."""
+        if self.steps == room:
+            return self.values
+        full = [np.zeros((room, *own.shape[1:]), own.dtype) for own in self.values]
+        for wide, own in zip(full, self.values, strict=True):
+            wide[: self.steps] = own
+        return full
+
+
+@dataclass(frozen=True, eq=False)
 class _Part:
-    """What came of batches of one length."""
+    """What came of a stack of batches."""
 
     steps: int
     carried: Sequence[Any]
@@ -52,85 +71,85 @@ class CompiledSteps:
 
     def __init__(self, ready: Ready, compiled: Compiled, loop: Loop) -> None:
         self._ready, self._compiled, self._loop, self._forms = ready, compiled, loop, ready.opened.forms
-        self._calls = self._asked = 0
-        if not compiled.taken.sizes:
-            self._forms.batch_bytes = sum(compiled.row_bytes)
+        self._calls = 0
         self._preparing = 0.0
 
     def steps_of(self, most: int) -> int:
         """Of the steps that a call might have, how many to do by `many`; 0 for none of them."""
         self._calls += 1
         is_settled = not self._ready.opened.threads.is_open
-        if self._calls <= _FIRST_CALLS or most < 2 or not self._forms.is_wanted(is_settled):
+        if self._calls <= _FIRST_CALLS or most < 2 or not self._forms.is_wanted(most, is_settled):
             return 0
-        steps = self._forms.steps_of(most)
-        self._asked = most if self._forms.batch_bytes is None else steps
-        return steps
+        return self._forms.steps_of(most)
 
     def many(self, steps: int) -> Ran:
         """Takes in so many batches, or as many as there are, and goes over them, up to a NaN."""
         self._preparing = 0.0
-        count, sizes, failure = self._take(steps)
+        is_sized = self._forms.batch_bytes is not None
+        stacks, failure = self._take(steps)
         parts: list[_Part] = []
-        for first, length, shared in _of_one_length(count, sizes):
-            part = self._go_over(first, length, shared)
-            parts.append(part)
-            if part.failure is not None or part.steps < length:
-                failure = part.failure
-                break
-        done = sum(part.steps for part in parts)
-        carried = next((part.carried for part in reversed(parts) if part.steps), ())
-        together = (
-            zip(*(part.joined for part in parts), strict=True),
-            zip(*(part.lengths for part in parts), strict=True),
-        )
-        joined, lengths = ([np.concatenate(one) for one in columns] for columns in together)
-        kept = Kept(joined, lengths, done)
-        return Ran(done, carried, kept, (), failure, kept.bytes, True, self._preparing)
+        for stack in stacks:
+            # A form is not worth making for what is left over, nor for the first batches, which tell how big they are.
+            parts.append(self._go_over(stack, may_be_new=is_sized and 2 * stack.steps >= steps))
+            if parts[-1].failure is not None or parts[-1].steps < stack.steps:
+                return self._ran(parts, parts[-1].failure)
+        return self._ran(parts, failure)
 
     def took(self, ran: Ran, seconds: float) -> None:
         """Takes in how long a call took, of these or of other steps."""
         self._forms.took(ran.is_compiled, ran.steps, seconds)
 
-    def _take(self, steps: int) -> tuple[int, list[Sizes], tf.errors.OpError | None]:
-        """Takes batches in; gives how many, the lengths of each, and what ended it."""
-        compiled, calls, failure = self._compiled, self._ready.opened.calls, None
+    def _take(self, steps: int) -> tuple[list[_Stack], tf.errors.OpError | None]:
+        """Takes batches in; gives them stacked, and what ended it."""
+        read, calls, failure = self._compiled.read, self._ready.opened.calls, None
+        options = IN_CALLING_THREAD if self._ready.opened.threads.may_stay else None
         try:
-            values = calls.run(
-                [*compiled.taking.counts, *compiled.taking.sizes], (compiled.read.most,), (np.int64(steps),)
-            )
+            values = calls.run_with_options(self._joined(read.running), {read.most: np.int64(steps)}, options, None)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
             failure = error
-            values = calls.run([*compiled.taken.counts, *compiled.taken.sizes])
-        counts, sizes = values[: len(compiled.taken.counts)], values[len(compiled.taken.counts) :]
-        count = int(min([*counts, *map(len, sizes)]))
-        each = [tuple(int(column[place]) for column in sizes) for place in range(count)]
-        if self._forms.batch_bytes is None and each:
-            self._forms.batch_bytes = self._bytes_of(each[0])
-        return count, each, failure
+            values = calls.run(self._joined(read.saved))
+        stacks = list(self._stacks(values[::2], values[1::2]))
+        if stacks and self._forms.batch_bytes is None:
+            self._forms.batch_bytes = sum(one[0].nbytes for one in stacks[0].values)
+        return stacks, failure
 
-    def _bytes_of(self, sizes: Sizes) -> int:
-        """How big a batch is; where tensors differ in length, they are as long as the longest."""
-        return max([*sizes, 1]) * sum(self._compiled.row_bytes)
+    def _joined(self, outlet: Outlet) -> list[Any]:
+        kept = [outlet.every[tensor.name] for tensor in self._compiled.batch]
+        return [one for each in kept for one in (each.joined, each.lengths)]
 
-    def _go_over(self, first: int, length: int, sizes: Sizes) -> _Part:
-        """Does the steps of the batches from `first`, which are of one length."""
-        chosen = np.arange(first, first + length, dtype=np.int32)
-        is_most = 2 * length >= self._asked  # of the call; a form for the rest is not worth making
-        room = None if self._forms.is_off else self._forms.room_for(sizes, length, is_most)
+    def _stacks(self, joined: Sequence[Any], lengths: Sequence[Any]) -> Iterator[_Stack]:
+        """Batches cut apart where their lengths change."""
+        count = Kept(joined, lengths).steps
+        has_length = [tensor.shape.rank > 0 for tensor in self._compiled.batch]
+        of_each = [own[:count].tolist() if has else [1] * count for own, has in zip(lengths, has_length, strict=True)]
+        starts = [0] * len(joined)
+        for sizes, group in itertools.groupby(zip(*of_each, strict=True)):
+            steps = len(list(group))
+            ends = [start + steps * size for start, size in zip(starts, sizes, strict=True)]
+            cut = [values[start:end] for values, start, end in zip(joined, starts, ends, strict=True)]
+            stacked = [
+                values.reshape(steps, size, *values.shape[1:]) if has else values
+                for values, size, has in zip(cut, sizes, has_length, strict=True)
+            ]
+            yield _Stack(sizes, steps, stacked)
+            starts = ends
+
+    def _go_over(self, stack: _Stack, may_be_new: bool) -> _Part:
+        """Does the steps of a stack, in a new form if there is none for them."""
+        room = self._forms.room_for(stack.sizes, stack.steps, may_be_new)
         if room is not None:
-            padded = np.concatenate([chosen, np.full(room - length, first, np.int32)])
-            if self._forms.is_made(sizes, room) or self._make(sizes, room, padded):
-                return self._part(self._call(self._compiled.by_xla, padded, length))
-        return self._by_executor(chosen)
+            padded = stack.padded(room)
+            if self._forms.has(stack.sizes, room) or self._make(stack.sizes, room, padded):
+                return self._part(self._call(self._compiled.by_xla, padded, stack.steps))
+        return self._by_executor(stack)
 
-    def _make(self, sizes: Sizes, room: int, chosen: Any) -> bool:
+    def _make(self, sizes: Sizes, room: int, values: Sequence[Any]) -> bool:
         """Has a form compiled, by a call without a step; says whether that can be done."""
         started = time.perf_counter()
         try:
-            self._call(self._compiled.by_xla, chosen, 0)
+            self._call(self._compiled.by_xla, values, 0)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
@@ -144,9 +163,9 @@ class CompiledSteps:
         self._forms.made(sizes, room)
         return True
 
-    def _by_executor(self, chosen: Any) -> _Part:
+    def _by_executor(self, stack: _Stack) -> _Part:
         try:
-            return self._part(self._call(self._compiled.by_executor, chosen, len(chosen)))
+            return self._part(self._call(self._compiled.by_executor, stack.values, stack.steps))
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
@@ -156,14 +175,14 @@ class CompiledSteps:
         if not self._ready.kept.elements:
             return _Part(done, carried, (), (), failure)
         # Steps of which something is kept change nothing, and can be done again.
-        part = self._part(self._call(self._compiled.by_executor, chosen, done))
+        part = self._part(self._call(self._compiled.by_executor, stack.values, done))
         return dataclasses.replace(part, failure=failure)
 
-    def _call(self, passed: Passed, chosen: Any, steps: int) -> Sequence[Any]:
+    def _call(self, passed: Passed, stacked: Sequence[Any], steps: int) -> Sequence[Any]:
         elements = self._ready.kept.elements
         fetches = [passed.done, *self._carried(passed.carried), *(passed.every[one.name] for one in elements)]
-        fed = (self._compiled.chosen, self._compiled.steps)
-        return self._ready.opened.calls.run(fetches, fed, (chosen, np.int64(steps)))
+        fed = (*self._compiled.stacked, self._compiled.steps)
+        return self._ready.opened.calls.run(fetches, fed, (*stacked, np.int64(steps)))
 
     def _carried(self, by_name: dict[str, Any]) -> list[Any]:
         return [by_name[tensor.name] for tensor in self._ready.carried]
@@ -180,14 +199,16 @@ class CompiledSteps:
             lengths.append(np.full(done if is_joined else 0, stacked.shape[1] if is_joined else 0, np.int64))
         return _Part(int(done), rest[:own], joined, lengths)
 
-
-def _of_one_length(count: int, sizes: Sequence[Sizes]) -> Iterator[tuple[int, int, Sizes]]:
-    """Batches that follow each other and are of the same lengths: the first, how many, and the lengths."""
-    first = 0
-    for shared, group in itertools.groupby(sizes[:count]):
-        length = len(list(group))
-        yield first, length, shared
-        first += length
+    def _ran(self, parts: Sequence[_Part], failure: tf.errors.OpError | None) -> Ran:
+        done = sum(part.steps for part in parts)
+        carried = next((part.carried for part in reversed(parts) if part.steps), ())
+        together = (
+            zip(*(part.joined for part in parts), strict=True),
+            zip(*(part.lengths for part in parts), strict=True),
+        )
+        joined, lengths = ([np.concatenate(one) for one in columns] for columns in together)
+        kept = Kept(joined, lengths, done)
+        return Ran(done, carried, kept, (), failure, kept.bytes, True, self._preparing)
 
 
 def _sentence(error: tf.errors.OpError) -> str:

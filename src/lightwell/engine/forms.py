@@ -1,7 +1,7 @@
-"""`Forms`: what has been compiled, for how many batches and of which length, and whether it is worth it.
+"""`Forms`: for how many batches and of which lengths steps have been compiled, and whether it is worth it.
 
 XLA compiles for fixed shapes. So that not every number of steps is a form of its own, a form has room for so many
-batches, and fewer may be gone over with it.
+batches, and fewer may be gone over with it; which means to copy them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ _MOST_FORMS = 4  # each takes a second or more to make
 _MOST_STEPS = 128
 _MOST_BYTES = 2**24  # of the batches that are taken in for a call
 _MOST_EMPTY = 2  # a form may have room for so many times as many batches as it would be made for
+_MOST_UNSTEADY = 3  # calls to wait for two of the same length, which is then that of a form
 _WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
 _MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
 Sizes = tuple[int, ...]
@@ -35,7 +36,7 @@ class Forms:
         self._made: dict[Sizes, set[int]] = {}
         self._seconds = 0.0
         self._trial = Trial(self._is_auto, fewest=2)
-        self._asked = 0
+        self._asked = self._unsteady = 0
         self._is_steady = False
         self.is_off = False
         self.batch_bytes: int | None = None
@@ -44,32 +45,38 @@ class Forms:
     def _most_steps(self) -> int:
         return max(1, min(_MOST_STEPS, _MOST_BYTES // max(self.batch_bytes or 1, 1)))
 
-    def steps_of(self, asked: int) -> int:
-        """How many of the steps asked for a call may have."""
+    def is_wanted(self, asked: int, is_settled: bool) -> bool:
+        """Whether a call of so many steps shall be compiled. `is_settled` is whether it is known how it is fastest
+        without."""
+        # Calls of always the same length are as long as somebody's schedule lets them be.
         self._is_steady, self._asked = asked == self._asked, asked
-        return min(asked, 2 if self.batch_bytes is None else self._most_steps)
-
-    def is_wanted(self, is_settled: bool) -> bool:
-        """Whether the next call shall be compiled. `is_settled` is whether it is known how it is fastest without."""
-        if self.is_off or not self._is_auto:
-            return not self.is_off
+        self._unsteady += not self._is_steady
+        if self.is_off or not (self._made or self._is_steady or self._unsteady > _MOST_UNSTEADY):
+            return False
+        if not self._is_auto:
+            return True
         if self._trial.is_open and not self._made:
             return self._seconds > (_WORTH if is_settled else _MOST_PATIENCE)
         return self._trial.other
 
+    def steps_of(self, asked: int) -> int:
+        """How many of the steps asked for a call may have."""
+        return min(asked, 2 if self.batch_bytes is None else self._most_steps)
+
     def room_for(self, sizes: Sizes, steps: int, may_be_new: bool) -> int | None:
         """The room of the form to use for so many batches of these lengths; None for none."""
+        if self.is_off:
+            return None
         fitting = sorted(room for room in self._made.get(sizes, ()) if room >= steps)
-        # Calls of always the same length are as long as somebody's schedule lets them be. Others will be longer.
         room = steps if self._is_steady else max(steps, self._most_steps)
         if fitting and fitting[0] <= _MOST_EMPTY * room:
             return fitting[0]
         is_new = may_be_new and sum(map(len, self._made.values())) < _MOST_FORMS
         return room if is_new else next(iter(fitting), None)
 
-    def is_made(self, sizes: Sizes, room: int) -> bool:
+    def has(self, sizes: Sizes, room: int) -> bool:
         """Whether there is such a form."""
-        return room in self._made.get(sizes, set())
+        return room in self._made.get(sizes, ())
 
     def made(self, sizes: Sizes, room: int) -> None:
         """Takes in that a form has been compiled."""

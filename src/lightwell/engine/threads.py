@@ -14,6 +14,7 @@ import tensorflow as tf
 _FEWEST_STEPS = 10  # a call of fewer says nothing
 _SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
 _TURNS = 6
+IN_CALLING_THREAD = tf.compat.v1.RunOptions(inter_op_thread_pool=-1)
 
 
 class Trial:
@@ -57,6 +58,7 @@ class Threads(Trial):
     """
 
     def __init__(self, may_stay: bool) -> None:
+        self.may_stay = may_stay
         super().__init__(may_stay, _FEWEST_STEPS, _SMALL)
 
     @property
@@ -67,4 +69,4 @@ class Threads(Trial):
     @property
     def options(self) -> Any:
         """`RunOptions` for the next call, or None."""
-        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None
+        return IN_CALLING_THREAD if self.stays else None
