@@ -26,6 +26,7 @@ from lightwell.cluster import LOST_SESSION
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.checkpoint_work import CheckpointWork
+from lightwell.hooks.graph_text import graph_as_text
 from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
@@ -184,9 +185,9 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def _write_graph(self, graph_def: Any) -> None:
         try:
-            tf.io.write_graph(graph_def, self._directory, _GRAPH)
+            replace_file(os.path.join(self._directory, _GRAPH), graph_as_text(graph_def).encode())
         except _OF_DISKS as error:
-            _remove(self._directory, f"{_GRAPH}.tmp")
+            _remove(self._directory, f"{_GRAPH}.writing")
             raise self._unwritten(error, f"The graph could not be written to {self._directory}") from error
 
     def _write(self, session: Any, step: int) -> None:
