@@ -34,6 +34,8 @@ def said(value: float, kind: Kind) -> str:
         return f"{value:.1%}"
     if kind == "seconds":
         return duration(value)
+    if kind == "megabytes":
+        return f"{value:,.0f} MB"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 

@@ -1,7 +1,8 @@
 """What a row should come to: goals, and the verdict on each from measured figures.
 
 A ratio is always "how many times as fast as the peer": of rates ours / theirs, of times theirs / ours. Higher is
-better. It is the ratio of the two medians; its spread is that of the ratios within each round.
+better; of memory it is how many times ours goes into theirs. It is the ratio of the two medians; its spread is that of
+the ratios within each round.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["per_second", "seconds", "drift", "share"]
+Kind = Literal["per_second", "seconds", "megabytes", "drift", "share"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,20 @@ class TakesAtMost(AtLeast):
     def said(self, found: Ratio) -> str:
         """What a ratio came to, in the terms of the goal."""
         return f"{1 / found.times:.2f} x the time"
+
+
+@dataclass(frozen=True)
+class HoldsAtMost(AtLeast):
+    """The same goal for memory: to hold at most `1 / times` of a contender's."""
+
+    @property
+    def words(self) -> str:
+        """The goal in words."""
+        return f"<= {1 / self.times:.2f} x the memory of"
+
+    def said(self, found: Ratio) -> str:
+        """What a ratio came to, in the terms of the goal."""
+        return f"{1 / found.times:.2f} x the memory"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ class AbsentError(WorkerError):
 
 
 _BIG_ROW_GB = {"first_step_3gb": 12.0}
+_BIG_MODEL_GB = 8.0
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def _measured(row: Row, contender: str, workers: Crew, *, is_first: bool) -> dic
 
 
 def _check_memory(row: Row, settings: Settings) -> None:
-    needed = 0.0 if settings.is_quick else _BIG_ROW_GB.get(row.key, 0.0)
+    needed = 0.0 if settings.is_quick else _BIG_ROW_GB.get(row.key, _BIG_MODEL_GB if row.is_big else 0.0)
     if available_gb() < needed:
         raise AbsentError(f"it needs {needed:.0f} GB of free memory, there are {available_gb():.1f}")
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.goals import AtLeast, Flat, Goal, Kind, Reaches, ShareAtMost, TakesAtMost, Works
+from benchmarks.goals import AtLeast, Flat, Goal, HoldsAtMost, Kind, Reaches, ShareAtMost, TakesAtMost, Works
 from benchmarks.peers import BEFORE, OURS
 
 
@@ -17,7 +17,7 @@ class Row:
     Attributes:
         key: what `ROWS=` and the workers call it.
         title: what is measured.
-        kind: whether workers answer with a rate, a time, a drift of memory or a share of a whole.
+        kind: whether workers answer with a rate, a time, a peak or a drift of memory, or a share of a whole.
         unit: what a rate counts.
         contenders: who is measured, ours first, as "worker" or "worker/variant".
         goals: what it should come to.
@@ -26,6 +26,7 @@ class Row:
         rounds: this many instead of those asked for.
         more_rounds: so many times the rounds asked for, where a small difference has to be told.
         is_isolated: every measurement in a process of its own.
+        is_big: measured only where its key is asked for: it takes minutes, and gigabytes.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Row:
     rounds: int | None = None
     more_rounds: int = 1
     is_isolated: bool = False
+    is_big: bool = False
 
     @property
     def ours(self) -> str:
@@ -56,6 +58,43 @@ _SESSIONS = ("tf_session/run", "tf_session/callable", "tf_session/fused")
 _TRAINERS = (OURS, "tf_estimator", "keras3/fit", "keras3/fit50", "lightning_trainer", *_OTHER_LOOPS, *_SESSIONS)
 _BOTH = (OURS, "tf_estimator")
 _PREDICT = (OURS, "tf_estimator", *_KERAS_PREDICT, *_OTHER_LOOPS, "tf_session/run")
+
+
+def _big_rows(name: str, title: str) -> tuple[Row, ...]:
+    """The rows of a big model: its steps, its start, its memory."""
+    contenders = (OURS, "tf_session/run", "tf_estimator")
+    row = Row(
+        f"big_{name}",
+        f"Train {title}",
+        contenders=contenders,
+        goals=(AtLeast(0.97, "tf_session/run"),),
+        rounds=3,
+        is_isolated=True,
+        is_big=True,
+        note="The session by hand runs the same graph, with a checkpoint before the first step and after the last.",
+    )
+    start, memory = f"The first step of {title}", f"Peak of resident memory, training {title}"
+    return (
+        row,
+        replace(
+            row,
+            key=f"{row.key}_start",
+            title=f"{start}: building, session, checkpoint and step, from the call of `train`",
+            kind="seconds",
+            goals=(AtLeast(1, "tf_estimator"),),
+            note="",
+        ),
+        replace(
+            row,
+            key=f"{row.key}_memory",
+            title=memory,
+            kind="megabytes",
+            goals=(HoldsAtMost(1 / 1.05, "tf_session/run"),),
+            rounds=1,
+            note="Above what was resident before the training; the first checkpoint and the last are part of it.",
+        ),
+    )
+
 
 ROWS = (
     Row(
@@ -286,11 +325,13 @@ ROWS = (
         note="What is left of the whole call once the steps are taken off: building, sessions, checkpoints, events, "
         "the log. Vouched is `RunConfig(pure_model_fn=True)`.",
     ),
+    *_big_rows("bert", "a transformer encoder of BERT-base's shape (110 M weights; 4 rows of 32 tokens, Adam)"),
+    *_big_rows("dlrm", "a click model on 20 tables of 1 M rows (320 M weights; batch 256, sparse updates)"),
 )
 
 
 def chosen(keys: Sequence[str]) -> tuple[Row, ...]:
-    """The rows that keys name: `mlp` means `mlp`, `mlp_hook` and `mlp_watch`. No keys: all of them.
+    """The rows that keys name: `mlp` means `mlp`, `mlp_hook` and `mlp_watch`. No keys: all but the big ones.
 
     Raises:
         LookupError: a key names no row.
@@ -298,7 +339,8 @@ def chosen(keys: Sequence[str]) -> tuple[Row, ...]:
     for key in keys:
         if not any(_names(key, row) for row in ROWS):
             raise LookupError(f"No row is called {key!r}; there are {', '.join(row.key for row in ROWS)}.")
-    return tuple(_beside_before(row) for row in ROWS if not keys or any(_names(key, row) for key in keys))
+    found = (row for row in ROWS if (any(_names(key, row) for key in keys) if keys else not row.is_big))
+    return tuple(map(_beside_before, found))
 
 
 def _beside_before(row: Row) -> Row:

@@ -18,6 +18,7 @@ import lightwell as lw
 from benchmarks.workers import data
 from benchmarks.workers import estimator_models as models
 from benchmarks.workers import estimator_pieces as pieces
+from benchmarks.workers.big_pieces import register_big
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.evaluated_training import evaluated_training
 from benchmarks.workers.ours_captures import register_captures
@@ -56,6 +57,7 @@ worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), about)
 pieces.register(worker, API)
 register_growth(worker, API)
 register_captures(worker, API)
+register_big(worker, API)
 worker.piece("predict_loop_vouched", "vouched")(functools.partial(pieces.predict_loop, VOUCHED))
 worker.piece("evaluate", "vouched")(functools.partial(pieces.evaluate, VOUCHED))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from benchmarks.workers.big_pieces import register_big
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.estimator_pieces import register
 from benchmarks.workers.evaluated_training import evaluated_training
@@ -30,6 +31,7 @@ class Stamp(tf.estimator.SessionRunHook):
 
 API = Api(tf=tf, layers=tf.compat.v1.layers, estimator=tf.estimator, stamp=Stamp)
 register(worker, API)
+register_big(worker, API)
 worker.piece("train_and_evaluate")(lambda plan: evaluated_training(API, plan))
 
 if __name__ == "__main__":

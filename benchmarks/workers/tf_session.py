@@ -15,11 +15,14 @@ import tensorflow as tf
 
 from benchmarks.workers import data
 from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps, seconds_per_call
+from benchmarks.workers.tf_session_big import register_big
 
 worker = Worker(("tensorflow-cpu", "tensorflow", "numpy"))
 tf1 = tf.compat.v1
 STEPS_A_CALL = 50
 tf1.disable_control_flow_v2()  # a loop of plain ops: the faster of TensorFlow's two in a session
+
+register_big(worker)
 
 
 class Network:

@@ -91,9 +91,10 @@ def test_no_worker_hides_a_package_by_its_name() -> None:
 
 
 def test_a_key_chooses_its_row_and_those_under_it() -> None:
-    assert [row.key for row in chosen(["mlp", "one_row"])] == ["mlp", "mlp_hook", "mlp_watch", "one_row"]
-    assert chosen([]) == ROWS
-    with pytest.raises(LookupError, match="No row is called 'mpl'; there are mlp, mlp_hook"):
+    assert [row.key for row in chosen(["mlp", "one_row"])] == ["mlp", "mlp_jit", "mlp_hook", "mlp_watch", "one_row"]
+    assert chosen([]) == tuple(row for row in ROWS if not row.is_big)
+    assert {row.key for row in chosen(["big"])} == {row.key for row in ROWS if row.is_big}
+    with pytest.raises(LookupError, match="No row is called 'mpl'; there are mlp, mlp_jit, mlp_hook"):
         chosen(["mpl"])
 
 

@@ -13,13 +13,13 @@ costs nothing.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.step_copy import HOST, StepCopy
+from lightwell.engine.step_copy import HOST, StepCopy, step_ops
 from lightwell.engine.task import Task
 from lightwell.errors import HookError
 from lightwell.keys import FUSED_SCOPE
@@ -68,6 +68,8 @@ class Loop:
         last: name of a tensor or op -> its value in the last step; fetch it together with `running.done`.
         feedable: names of the model's placeholders, which the loop reads as they are fed.
         progress: the resources that `saved` is read from: steps done, and what is carried.
+        copies: name of a carried or kept tensor -> the op inside the loop that computes it.
+        always: the names of those that every step computes, whatever is kept of it.
     """
 
     most: Any
@@ -78,6 +80,20 @@ class Loop:
     last: dict[str, Any]
     feedable: frozenset[str]
     progress: tuple[Number, ...]
+    copies: dict[str, tf.Operation]
+    always: frozenset[str]
+
+    def as_written(self, elements: Sequence[Any]) -> list[tf.Operation]:
+        """What to run beside a call that computes `elements` of the model in each step.
+
+        TensorFlow computes what is fetched as it is written, and may compute all else in another order, with another
+        last digit. In the loop it cannot see what is fetched, so it is told of the ops that single steps fetch.
+        """
+        wanted = self.always | {element.name for element in elements}
+        if self.copies.keys() - wanted:  # some are kept at other times; they count if these elements need them anyway
+            needed = {op.name for op in step_ops(elements)[0]}
+            wanted |= {name for name in self.copies if name.rpartition(":")[0] in needed}
+        return [op for name, op in self.copies.items() if name in wanted]
 
     def of_last_step(self, element: Any) -> Any:
         """What to fetch for an element of the model.
@@ -122,7 +138,7 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any],
         lists = [_List(scope, place, tensor) for place, tensor in enumerate(every)]
         with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    step = StepCopy(graph, [*task.run, *carried, *last, *every], [*carried, *every], scope)
+    step = StepCopy(graph, [*task.run, *carried, *last, *every], scope)
     ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
     ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
     ends += [_add_last(step, place, element) for place, element in enumerate(last)]
@@ -143,7 +159,22 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any],
         prepare = tf.group(*(number.assign(0) for number in (done, *numbers)), *(one.clear() for one in lists))
     found = {element.name: _of_shape(value, element) for element, value in zip(last, lasts, strict=True)}
     found |= {op.name: running.done for op in task.run} | running.carried
-    return Loop(most, until, prepare, running, saved, found, step.feedable, (done, *numbers))
+    copies = {
+        tensor.name: graph.get_operation_by_name(step.copied_op(tensor))
+        for tensor in (*carried, *every)
+        if step.is_copied(tensor)
+    }
+    always = _computed_in_every_step(task, copies)
+    return Loop(most, until, prepare, running, saved, found, step.feedable, (done, *numbers), copies, always)
+
+
+def _computed_in_every_step(task: Task, names: Iterable[str]) -> frozenset[str]:
+    """Those of the tensors that a step computes also when nothing is kept of it."""
+    carried = {tensor.name for tensor in task.carried}
+    if carried.issuperset(names):
+        return frozenset(names)
+    needed = {op.name for op in step_ops([*task.run, *task.carried])[0]}
+    return frozenset(name for name in names if name.rpartition(":")[0] in needed)
 
 
 @contextlib.contextmanager

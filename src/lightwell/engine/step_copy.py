@@ -127,19 +127,15 @@ class StepCopy(_Copy):
     Args:
         graph: the graph of the step, which gets the copy too.
         targets: ops and tensors; all that they depend on is the step.
-        fetched: tensors that single steps always fetch.
         scope: where the names of all nodes begin.
     """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
-    def __init__(
-        self, graph: tf.Graph, targets: Sequence[Any], fetched: Sequence[Any], scope: str = FUSED_SCOPE
-    ) -> None:
+    def __init__(self, graph: tf.Graph, targets: Sequence[Any], scope: str = FUSED_SCOPE) -> None:
         inside, outside = step_ops(targets)
         super().__init__(graph, scope, inside, outside)
-        self._fetched = frozenset(tensor.op.name for tensor in fetched)
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
         self._within_loops = _within_loops(inside)
@@ -191,6 +187,10 @@ class StepCopy(_Copy):
         op = op.op if isinstance(op, tf.Tensor) else op
         return self.name(self.PIVOT if op.name in self._outside else _STEP + op.name)
 
+    def is_copied(self, tensor: Any) -> bool:
+        """Whether a tensor of the model is computed in the loop, rather than led in to it."""
+        return tensor.op.name in self._copied
+
     def last_value(self, name: str, inside: str, dtype: Any) -> str:
         """Adds a variable of the loop that holds the node `inside` of the last step; returns its output at the end."""
         return self._variable(name, self._nothing_of(dtype), lambda before: inside)
@@ -239,10 +239,6 @@ class StepCopy(_Copy):
             # its call: what in there needs nothing of the arguments (a random op of fixed size) waits for this too.
             copy.input.append(f"^{self.name(self.PIVOT)}")
         self._colocate(copy)
-        if op.name in self._fetched:
-            # TensorFlow computes what is fetched as it is written, and may compute all else in another order, with
-            # another last digit; in the loop, it cannot see what is fetched.
-            copy.attr["_grappler_do_not_remove"].b = True
 
     def _nothing_of(self, dtype: Any) -> Any:
         """A tensor outside the loop that a loop variable of this type can start from."""

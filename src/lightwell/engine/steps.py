@@ -21,7 +21,7 @@ from lightwell.cluster import LOST_SESSION
 from lightwell.engine.compiled_steps import CompiledSteps
 from lightwell.engine.fetches import Fetches, key_of
 from lightwell.engine.kept import Kept, KeptOfOne, Ran
-from lightwell.engine.loop import Outlet
+from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
 from lightwell.errors import HookError
 
@@ -56,6 +56,7 @@ class Steps:
         self._looks: dict[Hashable, _Look] = {}
         self._last_look: _Look | None = None
         self._single: list[float] = []
+        self._many: dict[bool, list[Any]] = {}
         self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
 
     @property
@@ -108,7 +109,7 @@ class Steps:
             if compiled:
                 return self._compiled.many(compiled)
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
-        fetches = [*_outlet(loop.running, ready.carried, elements), loop.running.done]
+        fetches = self._fetched_of_many(record, elements, loop)
         fed, limits = (loop.most, loop.until), (np.int64(most), np.int64(min(until, _FAR)))
         options, failure = ready.opened.threads.options, None
         try:
@@ -121,7 +122,7 @@ class Steps:
         except tf.errors.OpError as error:
             failure = error  # the steps before the one that failed have happened
             values = calls.run([*_outlet(loop.saved, ready.carried, elements), loop.saved.done])
-        return self._ran(values, elements, failure)
+        return self._ran(values[: 1 + len(ready.carried) + 2 * len(elements)], elements, failure)
 
     def recorded(self, asked: Mapping[int, Any], values: Mapping[str, Any]) -> Mapping[int, Any]:
         """What hooks ask of a step that has run in a call of many, out of what was recorded of it."""
@@ -134,6 +135,13 @@ class Steps:
             self._compiled.took(ran, seconds)
         if not ran.is_compiled:
             self._ready.opened.threads.took(ran.steps, seconds)
+
+    def _fetched_of_many(self, record: bool, elements: Sequence[Any], loop: Loop) -> list[Any]:
+        """What a call of many steps fetches; found once for each of the two kinds."""
+        if record not in self._many:
+            outlet = _outlet(loop.running, self._ready.carried, elements)
+            self._many[record] = [*outlet, loop.running.done, *loop.as_written(elements)]
+        return self._many[record]
 
     def _ran(self, values: Sequence[Any], elements: Sequence[Any], failure: tf.errors.OpError | None) -> Ran:
         carried, rest = _cut(values, len(self._ready.carried))
@@ -158,7 +166,10 @@ class Steps:
         if look is None:
             fetches = Fetches(self._ready.graph, asked, self._find)
             of_hooks = [one if self._loop is None else self._loop.of_last_step(one) for one in fetches.elements]
-            look = _Look(fetches, [*self._each_step(), *(self._ready.always or ()), *of_hooks])
+            as_written = []
+            if self._loop is not None:
+                as_written = self._loop.as_written([*self._ready.kept.elements, *fetches.elements])
+            look = _Look(fetches, [*self._each_step(), *(self._ready.always or ()), *of_hooks, *as_written])
             if len(self._looks) >= _MOST_PREPARED:  # a hook that makes up new fetches each step
                 return look
             self._looks[key] = look
