@@ -33,7 +33,7 @@ def told_to_all(spec: EstimatorSpec) -> EstimatorSpec:
     mean = tf.divide(loss, replica.num_replicas_in_sync, name=f"{OWN_SCOPE}mean_loss")
     step = tf.compat.v1.placeholder_with_default(tf.zeros([], tf.float64), [], name=f"{OWN_SCOPE}step_here")
     both = replica.all_reduce(total, tf.stack([tf.ones([], tf.float64), step, tf.square(step)]))
-    tf.compat.v1.add_to_collection(_AGREEMENT, (step, both))
+    tf.compat.v1.get_default_graph().get_collection_ref(_AGREEMENT).extend([step, both])
     return spec._replace(loss=mean, training_hooks=(*spec.training_hooks, StopTogether(wish, wishes)))
 
 
@@ -43,9 +43,9 @@ def check_same_start(session: Any, graph: tf.Graph, checkpoint: Any, member: Mem
     Raises:
         UsageError: they do not: they see different directories.
     """
-    step, told = graph.get_collection(_AGREEMENT)[0]
+    found = graph.get_collection(_AGREEMENT)  # two of each replica here
     here = _NONE if checkpoint is None else step_of(str(checkpoint)) or 0
-    count, steps, squares = (float(number) for number in session.run(told, {step: float(here)}))
+    count, steps, squares = (float(number) for number in session.run(found[1], dict.fromkeys(found[::2], float(here))))
     if count * squares == steps * steps:
         return
     seen = "no checkpoint" if here == _NONE else f"that of step {here}"
