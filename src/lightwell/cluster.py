@@ -132,7 +132,8 @@ def _in_cluster(
 ) -> ClusterInfo:
     task_type, task_id = _task(settings)
     jobs = {job: addresses for job, addresses in jobs.items() if addresses}
-    chief = _chief_job(jobs, together)
+    stands_apart = together and task_type == EVALUATOR and not {CHIEF, MASTER} & set(jobs)
+    chief = CHIEF if stands_apart else _chief_job(jobs, together)
     if task_type == EVALUATOR:
         if chief == MASTER:
             raise UsageError(

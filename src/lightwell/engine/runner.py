@@ -195,6 +195,8 @@ class Runner:
         while True:
             try:
                 self._now.opened.start(self._plan, self._prepared.inputs or self._program.inputs)
+                if self._plan.member is not None:
+                    self._lookout = Lookout(self._plan.member, self.session)
                 self._start_queues()
                 self._pace = Pace(self._fuse_steps)
                 self._steps = Steps(self._now, self._hooks.find)
@@ -209,10 +211,10 @@ class Runner:
                 logger.info(_LOST, " while a session was being created", error)
             except BaseException:
                 self._close(self._now.opened)
+                if self._lookout is not None:
+                    self._lookout.raise_what_was_seen()
                 raise
             else:
-                if self._plan.member is not None:
-                    self._lookout = Lookout(self._plan.member, self.session)
                 return
 
     def _start_queues(self) -> None:

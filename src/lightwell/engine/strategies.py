@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.cluster import EVALUATOR, trains_together
+from lightwell.cluster import EVALUATOR, WORKER, trains_together
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError, WrongType
 
@@ -70,6 +70,11 @@ def spans_processes(strategy: Any) -> bool:
     return any(re.search(r"/job:(?!localhost)", device) for device in _devices(strategy))
 
 
+def of_this_process(strategy: Any) -> Any:
+    """The strategy, where it is one of this process alone; None else."""
+    return None if strategy is None or spans_processes(strategy) else strategy
+
+
 def replicas_here(strategy: Any) -> int:
     """How many replicas of a strategy this process has; 1 without one."""
     return 1 if strategy is None else len(strategy.extended.worker_devices)
@@ -82,7 +87,8 @@ def input_context(strategy: Any, config: RunConfig) -> Any:
     in_sync = strategy.num_replicas_in_sync
     if not spans_processes(strategy):
         return tf.distribute.InputContext(num_replicas_in_sync=in_sync)
-    return tf.distribute.InputContext(config.num_worker_replicas, config.global_id_in_cluster or 0, in_sync)
+    before = config.num_worker_replicas - config.cluster_spec.num_tasks(WORKER) if config.task_type == WORKER else 0
+    return tf.distribute.InputContext(config.num_worker_replicas, before + config.task_id, in_sync)
 
 
 def with_devices_of(strategies: Sequence[Any], session_config: Any) -> Any:

@@ -76,8 +76,7 @@ def train(
         saver = _saver_hook(given, listeners, program, model_dir, config, lambda: run.restored)
     chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
     if joint and not config.is_chief and config.save_checkpoints_steps:
-        index = config.global_id_in_cluster or 0
-        chain = [SaveAlong(model_dir, index, spec.scaffold, int(config.save_checkpoints_steps)), *chain]
+        chain = [SaveAlong(model_dir, config.task_id, spec.scaffold, int(config.save_checkpoints_steps)), *chain]
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps, jit_compile=config.jit_compile)
     with sigterm_raises():
         try:

@@ -43,7 +43,7 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Prepared, Sessions
-from lightwell.engine.strategies import spans_processes, with_devices_of
+from lightwell.engine.strategies import of_this_process, with_devices_of
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
@@ -114,13 +114,10 @@ class Model:
         return dataclasses.replace(recipe, strategy=self.strategy(recipe.mode))
 
     def strategy(self, mode: str) -> Any:
-        """The distribution strategy of a mode, as `RunConfig` has it; predictions are made on one device.
-
-        An evaluation is the work of one process, also where several train together.
-        """
-        strategies = {ModeKeys.TRAIN: self.config.train_distribute, ModeKeys.EVAL: self.config.eval_distribute}
-        found = strategies.get(mode)
-        return None if found is not None and mode != ModeKeys.TRAIN and spans_processes(found) else found
+        """The distribution strategy of a mode; predictions are made on one device, evaluations by one process."""
+        if mode == ModeKeys.TRAIN:
+            return self.config.train_distribute
+        return of_this_process(self.config.eval_distribute) if mode == ModeKeys.EVAL else None
 
     def plan(
         self,
@@ -131,7 +128,7 @@ class Model:
     ) -> SessionPlan:
         """How to open a session."""
         given = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
-        strategies = [one for one in given if one is not None and (target or not spans_processes(one))]
+        strategies = given if target else [of_this_process(one) for one in given]
         return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact, member)
 
     def check_changes(self, mode: str, changes: Any, doing: str) -> None:

@@ -19,7 +19,7 @@ class SaveAlong(ScheduledHook):
 
     Args:
         directory: the model's.
-        index: the number of this process among those that train.
+        index: the number of this worker.
         scaffold: holds the saver.
         save_steps: steps between two checkpoints.
     """
