@@ -134,7 +134,7 @@ def finish(draft: Draft) -> Program:
             v1_optimizers_in_model_fn(),
             keras_in_model_fn(recipe.mode) as keras,
         ):
-            inputs, spec, replicas = _model(draft, keras)
+            inputs, spec, replicas = _model(draft, book, keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
         in_bursts = bool(recipe.config.jit_compile)
@@ -146,7 +146,7 @@ def finish(draft: Draft) -> Program:
         return program if recipe.is_export else _completed(program, recipe.config)
 
 
-def _model(draft: Draft, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Replicas | None]:
+def _model(draft: Draft, book: LayerBook, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Replicas | None]:
     """Calls `model_fn`, under a strategy for each replica; gives the inputs as they passed, and one spec for all."""
     recipe = draft.recipe
 
@@ -162,6 +162,7 @@ def _model(draft: Draft, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Repl
 
     def of_share(share: Share) -> tuple[Share, EstimatorSpec]:
         given = dataclasses.replace(draft.inputs, features=share.features, labels=share.labels)
+        book.with_batch(share.is_there)
         inputs, spec = called(given)
         return Share(inputs.features, inputs.labels, share.is_there), spec
 
