@@ -124,3 +124,21 @@ def test_a_platform_may_name_the_master() -> None:
 def test_refusals_say_what_is_wrong(settings: Any, error: type, text: str) -> None:
     with pytest.raises(error, match=text):
         parse_cluster(settings if isinstance(settings, str) else json.dumps(settings))
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "jobs", "expected"),
+    [
+        ("worker", 0, {"worker": ["h0:1", "h1:1"]}, (True, 2, 0)),
+        ("worker", 1, {"worker": ["h0:1", "h1:1"]}, (False, 2, 1)),
+        ("worker", 0, {"chief": ["h0:1"], "worker": ["h1:1"]}, (False, 2, 1)),
+        ("worker", 0, {"worker": ["h0:1"]}, (True, 1, 0)),
+        ("evaluator", 0, {"evaluator": ["h0:1"]}, (False, 0, None)),
+    ],
+)
+def test_where_all_take_steps_together_the_first_worker_may_be_the_chief(
+    kind: str, index: int, jobs: dict[str, list[str]], expected: tuple[bool, int, int | None]
+) -> None:
+    place = parse_cluster(json.dumps({"cluster": jobs, "task": {"type": kind, "index": index}}), together=True)
+    assert (place.is_chief, place.num_worker_replicas, place.global_id_in_cluster) == expected
+    assert place.master == ("" if kind == "evaluator" else f"grpc://{jobs[kind][index]}")

@@ -357,6 +357,15 @@ def mean_over_replicas(strategy: Any) -> contextlib.AbstractContextManager[Any]:
     return found()
 
 
+def has_started_server(strategy: Any) -> bool:
+    """Whether a strategy of several machines has started the server of this process.
+
+    It does so when it is made in a program with eager execution, and does not tell. Where that cannot be asked, a
+    server of ours is not started on top of one: TensorFlow refuses the second, and says why.
+    """
+    return bool(getattr(getattr(strategy, "extended", None), "_std_server_started", False))
+
+
 @contextlib.contextmanager
 def outside_strategies() -> Iterator[None]:
     """Inside the block, what is built in the default graph is no strategy's business: variables are what they are.

@@ -55,13 +55,28 @@ class ClusterInfo:
     model_dir: str | None = None
 
 
-def read_cluster() -> ClusterInfo:
-    """Reads `TF_CONFIG` from the environment; without it, the job runs on a single machine."""
-    return parse_cluster(os.environ.get(_TF_CONFIG, ""))
+def trains_together(strategy: Any) -> bool:
+    """Whether a strategy is one whose processes take every step together, without parameter servers."""
+    distribute = tf.distribute
+    kinds = (
+        distribute.MultiWorkerMirroredStrategy,
+        distribute.experimental.MultiWorkerMirroredStrategy,
+        tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy,
+    )
+    return isinstance(strategy, kinds)
 
 
-def parse_cluster(text: str) -> ClusterInfo:
-    """Reads the text of a `TF_CONFIG`.
+def read_cluster(together: bool = False) -> ClusterInfo:
+    """Reads `TF_CONFIG` from the environment; without it, the job runs on a single machine.
+
+    Args:
+        together: whether its processes take every step together: then the first worker may be the chief.
+    """
+    return parse_cluster(os.environ.get(_TF_CONFIG, ""), together)
+
+
+def parse_cluster(text: str, together: bool = False) -> ClusterInfo:
+    """Reads the text of a `TF_CONFIG`; `together` as in `read_cluster`.
 
     Raises:
         UsageError: the text is no JSON, or describes no usable cluster.
@@ -79,7 +94,7 @@ def parse_cluster(text: str) -> ClusterInfo:
         raise WrongType(f'TF_CONFIG: "cluster" must map job names to lists of addresses, got {settings["cluster"]!r}.')
     if not jobs:
         return _single_machine(settings, service, model_dir)
-    return _in_cluster(settings, jobs, service, model_dir)
+    return _in_cluster(settings, jobs, service, model_dir, together)
 
 
 def _parsed(text: str) -> Mapping[str, Any]:
@@ -113,11 +128,12 @@ def _single_machine(settings: Mapping[str, Any], service: Any, model_dir: str | 
 
 
 def _in_cluster(
-    settings: Mapping[str, Any], jobs: Mapping[str, Any], service: Any, model_dir: str | None
+    settings: Mapping[str, Any], jobs: Mapping[str, Any], service: Any, model_dir: str | None, together: bool
 ) -> ClusterInfo:
     task_type, task_id = _task(settings)
     jobs = {job: addresses for job, addresses in jobs.items() if addresses}
-    chief = _chief_job(jobs)
+    stands_apart = together and task_type == EVALUATOR and not {CHIEF, MASTER} & set(jobs)
+    chief = CHIEF if stands_apart else _chief_job(jobs, together)
     if task_type == EVALUATOR:
         if chief == MASTER:
             raise UsageError(
@@ -146,7 +162,7 @@ def _in_cluster(
             f"TF_CONFIG: {task_id} is not a valid index for the task type {task_type!r}, which has "
             f"{spec.num_tasks(task_type)} task(s)."
         )
-    alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1
+    alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1 and not together
     address = "" if alone else f"grpc://{spec.task_address(task_type, task_id)}"
     order = [chief, *sorted(set(spec.jobs) - {chief, PS}), PS]
     before = sum(spec.num_tasks(job) for job in order[: order.index(task_type)])
@@ -154,10 +170,10 @@ def _in_cluster(
         spec=spec,
         task_type=task_type,
         task_id=task_id,
-        is_chief=task_type == chief,
+        is_chief=task_type == chief and task_id == 0,
         master=settings.get("session_master", address),
         num_ps_replicas=len(jobs.get(PS, ())),
-        num_worker_replicas=len(jobs.get(WORKER, ())) + 1,
+        num_worker_replicas=len(jobs.get(WORKER, ())) + (chief != WORKER),
         global_id_in_cluster=before + task_id,
         service=service,
         model_dir=model_dir,
@@ -190,12 +206,14 @@ def _whole(index: Any) -> int:
         raise UsageError(f"TF_CONFIG: the task index must be a whole number, got {index!r}.") from None
 
 
-def _chief_job(jobs: Mapping[str, Any]) -> str:
+def _chief_job(jobs: Mapping[str, Any], together: bool) -> str:
     if CHIEF in jobs and MASTER in jobs:
         raise UsageError(
             f'TF_CONFIG: the cluster has both a "{CHIEF}" and a "{MASTER}" (its old name); it must have one of them.'
         )
     chief = CHIEF if CHIEF in jobs else MASTER
+    if chief not in jobs and together and WORKER in jobs:
+        return WORKER
     if chief not in jobs:
         raise UsageError(
             f'If "cluster" is set in TF_CONFIG, it must have one "chief" node; the cluster has {sorted(jobs)}.'

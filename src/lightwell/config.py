@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from lightwell.callables import arguments_of
-from lightwell.cluster import CHIEF, MASTER, PS, WORKER, ClusterInfo, read_cluster
+from lightwell.cluster import CHIEF, MASTER, PS, WORKER, ClusterInfo, read_cluster, trains_together
 from lightwell.errors import SettingIsFixed, UsageError
 
 if TYPE_CHECKING:
@@ -177,10 +177,10 @@ class RunConfig:
         pure_model_fn: bool = False,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in _SETTINGS}
-        cluster = read_cluster()
+        given |= _strategies(given)
+        cluster = read_cluster(together=trains_together(given["train_distribute"]))
         given["model_dir"] = _agreed_model_dir(model_dir, cluster.model_dir)
         given |= _cadence(save_checkpoints_steps, save_checkpoints_secs)
-        given |= _strategies(given)
         if session_config is None:
             given["session_config"] = cluster_session_config(cluster)
         self._put(given)

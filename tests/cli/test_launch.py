@@ -87,6 +87,15 @@ def test_dry_run_prints_the_place_of_each_task(tmp_path: Path, capsys: pytest.Ca
     assert all(re.fullmatch(r"localhost:\d+", address) for address in addresses)
 
 
+def test_without_servers_the_evaluator_stands_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [program(tmp_path, _SAYS), "--workers", "1", "--ps", "0", "--evaluator", "--dry-run"]
+    assert command.main(["launch", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[::2] == ["# chief", "# worker 0", "# evaluator"]
+    jobs = [list(json.loads(shlex.split(line)[0].removeprefix("TF_CONFIG="))["cluster"]) for line in lines[1::2]]
+    assert jobs == [["chief", "worker"], ["chief", "worker"], ["evaluator"]]
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

@@ -18,7 +18,8 @@ PAGE = read("many-machines.md")
 
 
 def commands(folder: Path) -> list[list[str]]:
-    folder.joinpath("train.py").write_text(PAGE.file("train.py"))
+    for name in ("train.py", "together.py", "devices.py"):
+        folder.joinpath(name).write_text(PAGE.file(name))
     return [list(one.words[1:]) for one in PAGE.commands() if one.words[:2] == ("lightwell", "launch")]
 
 
@@ -42,6 +43,25 @@ def test_its_program_trains_on_a_cluster(tmp_path: Path) -> None:
     finished = json.loads((tmp_path / "runs/cluster/training_finished.json").read_text())
     assert 300 <= finished["global_step"] <= 304
     assert (tmp_path / "runs/cluster/eval").is_dir()
+
+
+@pytest.mark.slow
+def test_its_program_trains_together(tmp_path: Path) -> None:
+    (words,) = [words for words in commands(tmp_path) if "together.py" in words]
+    ran = subprocess.run(
+        [sys.executable, "-m", "lightwell", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    finished = json.loads((tmp_path / "runs/together/training_finished.json").read_text())
+    assert finished["global_step"] == 200
+    assert (tmp_path / "runs/together/eval").is_dir()
+
+
+def test_its_program_trains_on_devices(tmp_path: Path) -> None:
+    commands(tmp_path)
+    ran = subprocess.run([sys.executable, "devices.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "runs/devices/model.ckpt-20.index").exists()
 
 
 def test_the_settings_of_a_task_are_json() -> None:

@@ -1,4 +1,4 @@
-"""A small program that trains on a cluster, and a parent that starts, kills and starts again its tasks.
+"""Small programs that train on a cluster, and a parent that starts, kills and starts again their tasks.
 
 Run as a script, it reads commands from its standard input, one in a line: `start TYPE INDEX`, `kill TYPE INDEX`; each
 is answered in a line of its standard output, and so is the end of a task: `ended TYPE INDEX CODE`. TensorFlow is
@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 import lightwell as lw
+from lightwell.compat.v1 import estimator as v1_face
 
 WEIGHTS = np.array([[1.0], [2.0], [-1.0]], np.float32)
 
@@ -75,6 +76,140 @@ def main(model_dir: str, max_steps: int, seconds: float, together: bool) -> None
     print("RESULT", json.dumps([config.task_type, config.task_id, found, result.stopped]), flush=True)
 
 
+def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: str) -> None:
+    """All take every step together, under a strategy; `verb` is what the program calls."""
+    if verb == "train":
+        tf.compat.v1.disable_eager_execution()  # as programs of TensorFlow 1 do: the server is ours to start then
+        strategy: Any = tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy()
+    else:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    config = lw.RunConfig(
+        model_dir=model_dir,
+        train_distribute=strategy,
+        save_checkpoints_steps=3,
+        keep_checkpoint_max=0,
+        log_step_count_steps=1,
+        session_creation_timeout_secs=60,
+    )
+    watch = lw.Watch("loss", every=2, do=lambda step: print("WATCHED", step.global_step, flush=True))
+    hooks = [watch, *([Slow(seconds)] if seconds else [])]
+    if verb == "stop" and not config.is_chief:
+        hooks.append(StopAt(4))
+    made = lw.Estimator(TOGETHER[model], config=config)
+    if verb == "train":
+        made.train(own_part, hooks, max_steps=max_steps)
+        evaluated = None
+    else:
+        spec = lw.TrainSpec(own_part, max_steps=max_steps, hooks=hooks)
+        result = lw.train_and_evaluate(
+            made, spec, lw.EvalSpec(lambda: data().batch(16), None, start_delay_secs=0, throttle_secs=0)
+        )
+        evaluated = result.eval_result and {name: float(value) for name, value in result.eval_result.items()}
+    print("RESULT", json.dumps([config.task_type, config.task_id, evaluated]), flush=True)
+
+
+def own_part(input_context: Any) -> Any:
+    """Every second example, in batches of four: together they are the batches of eight that one process would take."""
+    told = input_context.num_input_pipelines, input_context.input_pipeline_id, input_context.num_replicas_in_sync
+    print("CONTEXT", *told, flush=True)
+    return data().shard(told[0], told[1]).repeat().batch(8 // told[0])
+
+
+def momentum_model(features: Any, labels: Any, mode: str) -> Any:
+    """Layers of ours with statistics of their own, and an optimizer of TensorFlow 1."""
+    start = tf.compat.v1.constant_initializer(0.1)
+    hidden = lw.layers.dense(features["x"], 4, tf.tanh, kernel_initializer=start)
+    out = lw.layers.dense(hidden, 1, kernel_initializer=start)
+    loss = tf.compat.v1.losses.mean_squared_error(labels, out)
+    train_op = tf.compat.v1.train.MomentumOptimizer(0.05, 0.9).minimize(loss, tf.compat.v1.train.get_global_step())
+    return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def keras_model(features: Any, labels: Any, mode: str) -> Any:
+    """Layers and an optimizer of Keras 3; statistics that are averaged over all when they are saved."""
+    import keras
+
+    start = keras.initializers.Constant(0.1)
+    hidden = keras.layers.Dense(4, activation="tanh", kernel_initializer=start)(features["x"])
+    out = keras.layers.Dense(1, kernel_initializer=start)(hidden)
+    seen = lw.layers.batch_normalization(features["x"], momentum=0.5, training=mode == "train", trainable=False)
+    loss = tf.reduce_mean(tf.square(labels - out)) + 0.0 * tf.reduce_sum(seen)
+    updates = tf.compat.v1.get_collection(tf.compat.v1.GraphKeys.UPDATE_OPS)
+    with tf.control_dependencies(updates):
+        train_op = tf.group(lw.minimize(keras.optimizers.Adam(0.05), loss), *updates)
+    return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+TOGETHER = {"momentum": momentum_model, "keras": keras_model}
+
+
+def wide_data() -> Any:
+    """Words and numbers; the answer depends on a pair of words, which only their cross can tell."""
+    draw = np.random.RandomState(1)
+    left, right = draw.choice(list("abcd"), 512), draw.choice(list("wxyz"), 512)
+    features = {"left": left, "right": right, "size": draw.randn(512).astype(np.float32)}
+    labels = np.array([(ord(a) + ord(b)) % 2 for a, b in zip(left, right, strict=True)], np.int64)
+    return tf.data.Dataset.from_tensor_slices((features, labels))
+
+
+def wide_model(config: Any) -> Any:
+    """A ready-made wide and deep model, its larger weights in two parts."""
+    columns = tf.feature_column
+    words = [columns.categorical_column_with_vocabulary_list(*pair) for pair in (("left", "abcd"), ("right", "wxyz"))]
+    return v1_face.DNNLinearCombinedClassifier(
+        linear_feature_columns=[*words, columns.crossed_column(["left", "right"], 500)],
+        dnn_feature_columns=[*(columns.embedding_column(word, 4) for word in words), columns.numeric_column("size")],
+        dnn_hidden_units=[8],
+        linear_optimizer=tf.compat.v1.train.FtrlOptimizer(1.0),
+        dnn_optimizer=tf.compat.v1.train.AdagradOptimizer(0.1),
+        input_layer_partitioner=tf.compat.v1.fixed_size_partitioner(2),
+        config=config,
+    )
+
+
+def mixed_model(features: Any, labels: Any, mode: str) -> Any:
+    """Layers of Keras 3 and of ours, a variable in parts, and an optimizer of Keras."""
+    import keras
+
+    table = tf.compat.v1.get_variable("table", [4, 6], partitioner=tf.compat.v1.fixed_size_partitioner(2))
+    chosen = tf.nn.embedding_lookup(table, tf.strings.unicode_decode(features["left"], "UTF-8").flat_values - ord("a"))
+    right = tf.one_hot(tf.strings.unicode_decode(features["right"], "UTF-8").flat_values - ord("w"), 4)
+    hidden = keras.layers.Dense(16, activation="relu")(tf.concat([chosen, right], 1))
+    logits = lw.layers.dense(hidden, 2)
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    found = {"accuracy": tf.compat.v1.metrics.accuracy(labels, tf.argmax(logits, 1))}
+    step = lw.minimize(keras.optimizers.Adam(0.02), loss) if mode == "train" else None
+    return lw.EstimatorSpec(mode, loss=loss, train_op=step, eval_metric_ops=found)
+
+
+SERVED = {"wide": wide_model, "mixed": lambda config: lw.Estimator(mixed_model, config=config)}
+
+
+def served(model_dir: str, max_steps: int, model: str) -> None:
+    """A model on parameter servers, with an evaluator."""
+    config = lw.RunConfig(
+        model_dir=model_dir, save_checkpoints_steps=100, save_summary_steps=None, experimental_max_worker_delay_secs=0
+    )
+    result = lw.train_and_evaluate(
+        SERVED[model](config),
+        lw.TrainSpec(lambda: wide_data().shuffle(512).repeat().batch(64), max_steps=max_steps),
+        lw.EvalSpec(lambda: wide_data().batch(512), steps=None, start_delay_secs=0, throttle_secs=1),
+    )
+    found = result.eval_result and {name: float(value) for name, value in result.eval_result.items()}
+    print("RESULT", json.dumps([config.task_type, config.task_id, found, result.stopped]), flush=True)
+
+
+class StopAt(tf.compat.v1.train.SessionRunHook):
+    """A hook of one process that has seen enough."""
+
+    def __init__(self, step: int) -> None:
+        self._step = step
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if run_context.global_step >= self._step:
+            run_context.request_stop()
+
+
 def parent(logs: str, cluster: dict[str, list[str]], *program: Any) -> None:
     """Obeys the commands on standard input, until it ends."""
     pids: dict[tuple[str, int], int] = {}
@@ -109,11 +244,12 @@ def started(logs: str, cluster: dict[str, list[str]], task: tuple[str, int], pro
     log = os.open(os.path.join(logs, f"{task[0]}-{task[1]}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": task[0], "index": task[1]}})
+    place = {"cluster": cluster, "task": {"type": task[0], "index": task[1]}}
+    os.environ["TF_CONFIG"] = json.dumps(place)
     code = 1
     try:
         tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.INFO)
-        main(*program)
+        {"main": main, "together": together, "served": served}[program[0]](*program[1:])
         code = 0
     except SystemExit as leaving:
         code = int(leaving.code or 0)

@@ -6,10 +6,7 @@ import json
 import os
 import re
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,85 +16,19 @@ import tensorflow as tf
 from tests import tiny
 from tests.parity.run_configs import environment
 from tests.workflow.cluster_program import Slow, data, model_fn
+from tests.workflow.clusters import Cluster
 from tests.workflow.runs import Watching, estimator, evaluation
 from tests.workflow.runs import train as train_spec
 
 import lightwell as lw
 from lightwell.cli.launch import free_ports
-from lightwell.errors import UsageError
-
-
-class Cluster:
-    """The tasks of `cluster_program`, at the other end of a pipe."""
-
-    def __init__(
-        self, folder: Path, max_steps: int, seconds: float = 0.0, together: bool = False, **tasks: int
-    ) -> None:
-        self.model_dir, self.logs = str(folder / "model"), folder
-        ports = iter(free_ports(sum(tasks.values())))
-        self.cluster = {kind: [f"localhost:{next(ports)}" for _ in range(count)] for kind, count in tasks.items()}
-        words = [self.model_dir, max_steps, seconds, together]
-        settings = {"logs": str(folder), "cluster": self.cluster, "program": words}
-        program = os.path.join(os.path.dirname(__file__), "cluster_program.py")
-        with open(folder / "codes", "w") as codes:
-            command = [sys.executable, program, json.dumps(settings)]
-            self._parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=codes)
-
-    def tell(self, verb: str, kind: str, index: int = 0) -> None:
-        assert self._parent.stdin is not None
-        self._parent.stdin.write(f"{verb} {kind} {index}\n".encode())
-        self._parent.stdin.flush()
-
-    def start(self, evaluator: bool = True) -> None:
-        for kind, addresses in self.cluster.items():
-            for index in range(len(addresses)):
-                self.tell("start", kind, index)
-        if evaluator:
-            self.tell("start", "evaluator")
-
-    def kill_and_start(self, kind: str, index: int = 0) -> None:
-        before = len(self.ended(kind, index))
-        self.tell("kill", kind, index)
-        self.until(lambda: len(self.ended(kind, index)) > before, f"the death of {kind} {index}")
-        self.tell("start", kind, index)
-
-    @property
-    def codes(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for task, code in re.findall(r"^ended (\w+ \d+) (-?\d+)\n", (self.logs / "codes").read_text(), re.MULTILINE):
-            found.setdefault(task, []).append(int(code))
-        return found
-
-    def ended(self, kind: str, index: int = 0) -> list[int]:
-        return self.codes.get(f"{kind} {index}", [])
-
-    def log(self, kind: str, index: int = 0) -> str:
-        path = self.logs / f"{kind}-{index}.log"
-        return path.read_text() if path.exists() else ""
-
-    def step(self) -> int:
-        newest = tf.train.latest_checkpoint(self.model_dir)
-        return -1 if newest is None else int(newest.rpartition("-")[2])
-
-    def until(self, holds: Any, what: str, seconds: float = 120.0) -> None:
-        end = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < end, f"waited in vain for {what}\n{self._tails()}"
-            time.sleep(0.05)
-
-    def close(self) -> None:
-        assert self._parent.stdin is not None
-        self._parent.stdin.close()
-        self._parent.wait(timeout=20)
-
-    def _tails(self) -> str:
-        return "\n".join(f"== {path.name}\n{path.read_text()[-2500:]}" for path in self.logs.glob("*.log"))
+from lightwell.errors import ModelInUse, UsageError, WrongType
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Chief, worker, two parameter servers and an evaluator, each killed in turn and started again."""
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"), 200, 0.02, ps=2, chief=1, worker=1)
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), ["main", 200, 0.02, False], ps=2, chief=1, worker=1)
     try:
         cluster.start()
         cluster.until(lambda: cluster.step() >= 20, "a checkpoint")
@@ -177,7 +108,7 @@ def test_only_the_chief_saves(trained: Cluster) -> None:
 
 
 def test_steps_that_all_take_together_are_those_of_one_process(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path, 12, together=True, ps=1, chief=1, worker=1)
+    cluster = Cluster(tmp_path, ["main", 12, 0.0, True], ps=1, chief=1, worker=1)
     try:
         cluster.start(evaluator=False)
         for kind in ("chief", "worker", "ps"):
@@ -263,3 +194,36 @@ def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     assert "Session was not ready after waiting 0.3 secs (RunConfig.session_creation_timeout_secs)" in text
     assert f"This process, chief, waits. Not reachable: ps 0 at localhost:{other}." in text
     assert "mend its address in TF_CONFIG" in text
+
+
+def test_two_chiefs_in_one_directory(tmp_path: Path) -> None:
+    with environment(task("chief", chief=[f"localhost:{free_ports(1)[0]}"], worker=["localhost:1"])):
+        first, second = estimator(tmp_path), estimator(tmp_path)
+    refused: list[str] = []
+
+    class Second(tf.compat.v1.train.SessionRunHook):
+        """Starts another training as chief while one runs."""
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            with pytest.raises(ModelInUse) as told:
+                second.train(lambda: tiny.data().repeat(), steps=1)
+            refused.append(str(told.value))
+
+    first.train(lambda: tiny.data().repeat(), hooks=[Second()], steps=1)
+    (text,) = refused
+    assert "this process is the chief of a cluster, and so is this process (since 2" in text
+    assert f"in the same model_dir {tmp_path}" in text
+    assert "give each cluster a model_dir of its own, or end the other one first." in text
+
+
+def test_a_strategy_that_is_none_of_this_tensorflow(tmp_path: Path) -> None:
+    class MirroredStrategy:
+        """What a program has left over from another TensorFlow."""
+
+    made = estimator(tmp_path, train_distribute=MirroredStrategy())
+    with pytest.raises(WrongType) as told:
+        made.train(tiny.data, steps=1)
+    assert f"must be a tf.distribute.Strategy of this TensorFlow ({tf.__version__}), got tests.workflow." in str(
+        told.value
+    )
+    assert "Make it with tf.distribute, for example tf.distribute.MirroredStrategy()." in str(told.value)

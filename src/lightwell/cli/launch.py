@@ -26,8 +26,12 @@ dies is reported; with --restart it is started again, and goes on from the last 
 chief or a ps ends all, that of a worker or the evaluator only itself. The exit code is that of the first task that
 failed for good, 0 if none did.
 
+With --ps 0 there are none: that is for programs whose RunConfig has train_distribute=MultiWorkerMirroredStrategy(), in
+which all take every step together. If one dies there, all end, and with --restart all are started again.
+
 examples:
   lightwell launch train.py --workers 3 --ps 1 --evaluator
+  lightwell launch train.py --workers 2 --ps 0                               chief and workers take steps together
   lightwell launch train.py --workers 1 --ps 1 --restart -- --steps 1000     arguments of the program go after --
   lightwell launch -m trainer.task --workers 2 --ps 2 --dry-run
 """
@@ -47,7 +51,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("script", nargs="?", metavar="program.py", help="the program")
     parser.add_argument("-m", dest="module", metavar="module", help="run a module in place of a script")
     parser.add_argument("--workers", type=_count, default=0, metavar="N", help="workers beside the chief (0)")
-    parser.add_argument("--ps", type=_count, default=0, metavar="N", help="parameter servers (1 if there are workers)")
+    parser.add_argument("--ps", type=_count, metavar="N", help="parameter servers (1 if there are workers; 0 for none)")
     parser.add_argument("--evaluator", action="store_true", help="one task that evaluates the checkpoints")
     parser.add_argument(
         "--restart",
@@ -69,13 +73,12 @@ def launch(arguments: argparse.Namespace) -> int:
     if arguments.script is not None and not os.path.isfile(arguments.script):
         print(f"lightwell launch: there is no file {arguments.script!r}", file=sys.stderr)
         return 2
-    if arguments.workers and not arguments.ps:
-        arguments.ps = 1
+    servers = int(arguments.workers > 0) if arguments.ps is None else arguments.ps
     named = ["-m", arguments.module] if arguments.module else [arguments.script]
     words = [*named, *arguments.program]
     tasks = [
         Task(kind, index, settings, [sys.executable, "-m", "lightwell", "run", *words])
-        for kind, index, settings in tasks_of(arguments.workers, arguments.ps, arguments.evaluator)
+        for kind, index, settings in tasks_of(arguments.workers, servers, arguments.evaluator)
     ]
     if arguments.dry_run:
         for task in tasks:
@@ -91,9 +94,13 @@ def tasks_of(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int
     cluster: dict[str, list[str]] = {}
     for (kind, _), port in zip(kinds, free_ports(len(kinds)), strict=True):
         cluster.setdefault(kind, []).append(f"localhost:{port}")
-    kinds += [("evaluator", 0)] if evaluator else []
+    places = [(kind, index, {"cluster": cluster}) for kind, index in kinds]
+    if evaluator:
+        # No member of the cluster. A MultiWorkerMirroredStrategy looks for itself in its own, and watches all in there.
+        itself = {"evaluator": [f"localhost:{free_ports(1)[0]}"]}
+        places.append(("evaluator", 0, {"cluster": itself if workers and not servers else cluster}))
     return [
-        (kind, index, json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})) for kind, index in kinds
+        (kind, index, json.dumps({**place, "task": {"type": kind, "index": index}})) for kind, index, place in places
     ]
 
 

@@ -171,8 +171,9 @@ class _Cluster:
         if not left:
             return
         self._screen.own(f"{why}: ending {', '.join(one.task.name for one in left)}")
-        # Servers last: a chief needs them to save.
-        for group in ([one for one in left if one.task.kind != "ps"], [one for one in left if one.task.kind == "ps"]):
+        # The chief first, while it has all that it needs to save; servers last.
+        for kinds in (("chief",), ("worker", "evaluator"), ("ps",)):
+            group = [one for one in left if one.task.kind in kinds]
             for number in (signal.SIGTERM, signal.SIGKILL):
                 for one in group:
                     one.tell(number)

@@ -19,6 +19,7 @@ from lightwell.engine.metrics import evaluation_ops, with_loss_metric
 from lightwell.engine.placement import device_of
 from lightwell.engine.program import Program
 from lightwell.engine.replicas import Replicas, built_on_all, in_scope, joined_spec
+from lightwell.engine.strategies import input_context, replicas_here
 from lightwell.errors import ModelFnError
 from lightwell.failures.model_fn import Call, explained_model_fn_error
 from lightwell.feature_columns.recording import recording_columns
@@ -60,7 +61,7 @@ class Recipe:
         edits: what may change values on their way through the model.
         hold: in training, given the program, gives the op to train with in place of the model's own.
         is_export: whether the graph is written, not run: `input_fn` gives features and labels that others will feed.
-        strategy: a `tf.distribute` strategy of this machine, whose replicas run the model; None for one device.
+        strategy: a `tf.distribute` strategy, whose replicas run the model; None for one device.
     """
 
     model_fn: Callable[..., Any]
@@ -227,8 +228,7 @@ def _build_inputs(recipe: Recipe, graph: tf.Graph) -> tuple[Inputs, tuple[Share,
     if recipe.is_export:  # arrays belong into the graph then, and no device is the right one
         with keras_in_input_fn():
             return Inputs(*recipe.input_fn()), ()
-    count = 1 if recipe.strategy is None else recipe.strategy.num_replicas_in_sync
-    context = None if recipe.strategy is None else tf.distribute.InputContext(num_replicas_in_sync=count)
+    count, context = replicas_here(recipe.strategy), input_context(recipe.strategy, recipe.config)
     with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as kept:
         result = call_input_fn(
             recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config, input_context=context

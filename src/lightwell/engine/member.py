@@ -15,15 +15,17 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.checkpoints.finished import Finished, read_finished
-from lightwell.cluster import PS
-from lightwell.config import RunConfig
+from lightwell.cluster import CHIEF, MASTER, PS, WORKER, trains_together
+from lightwell.config import RunConfig, default_session_config
 from lightwell.errors import LightwellError, UsageError
 from lightwell.log import logger
 
 _PAUSE = 0.25
 _TELL_EVERY = 10.0
 _CONNECT_SECS = 2.0
+_MARK_SECS = 2.0
 _servers: dict[str, Any] = {}  # by address; TensorFlow cannot stop one, so that it lives as long as the process
 _servers_lock = threading.Lock()
 
@@ -42,6 +44,16 @@ class PeerUnreachable(LightwellError, tf.errors.DeadlineExceededError):
         return str(self.message)
 
 
+class PeerLost(LightwellError, tf.errors.UnavailableError):
+    """A process is gone without which the others can take no step."""
+
+    def __init__(self, text: str) -> None:
+        tf.errors.UnavailableError.__init__(self, None, None, text)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """One process of a cluster, about to train.
@@ -49,6 +61,7 @@ class Member:
     Attributes:
         name: what it is called: `worker 1`.
         is_chief: whether it initialises, restores and saves.
+        together: whether all take every step together, each with all variables; else the others need not be there.
         needs: by name, the addresses of those that must be there before a session can be.
         patience: for how many seconds it waits for others.
         model_dir: where the chief says that the training has ended.
@@ -57,23 +70,23 @@ class Member:
 
     name: str
     is_chief: bool
+    together: bool
     needs: Mapping[str, str]
     patience: float
     model_dir: str
     finished_before: Finished | None
 
     def wait_for_servers(self) -> None:
-        """Returns once all parameter servers answer.
+        """Returns once all answer that this process needs.
 
         Raises:
             PeerUnreachable: one does not, in all that time.
             TrainingOver: the training has ended.
         """
+        self._wait(self._silent, "Not reachable: %s", "Start it, or mend its address in TF_CONFIG; is its port open?")
 
-        def silent() -> list[str]:
-            return [f"{name} at {address}" for name, address in self.needs.items() if not answers(address)]
-
-        self._wait(silent, "Not reachable: %s", "Start it, or mend its address in TF_CONFIG; is its port open?")
+    def _silent(self) -> list[str]:
+        return [f"{name} at {address}" for name, address in self.needs.items() if not answers(address)]
 
     def wait_for_chief(self, uninitialised: Callable[[], list[str]]) -> None:
         """Returns once the chief has given all variables a value.
@@ -121,11 +134,51 @@ class Member:
             time.sleep(_PAUSE)
 
     def _check_still_on(self) -> None:
+        over = self._what_the_chief_said()
+        if over is not None:
+            raise over
+
+    def _what_the_chief_said(self) -> TrainingOver | None:
         if self.is_chief:
-            return
+            return None
         finished = newly_finished(self.model_dir, self.finished_before)
-        if finished is not None:
-            raise TrainingOver(f"The training has ended at step {finished.global_step}: {finished.stopped}")
+        if finished is None:
+            return None
+        return TrainingOver(f"The training has ended at step {finished.global_step}: {finished.stopped}")
+
+    def what_ended(self) -> TrainingOver | PeerLost | None:
+        """Why no step can be taken any more; None while one can."""
+        over = self._what_the_chief_said()
+        return over if over is not None or not self.together else self._who_is_gone()
+
+    def _who_is_gone(self) -> PeerLost | None:
+        gone = self._silent()
+        return None if not gone else self._lost(f"{', '.join(gone)} cannot be reached any more")
+
+    def _lost(self, what: str) -> PeerLost:
+        return PeerLost(
+            f"train: {what}. This process, {self.name}, takes every step together with all others, and none can be "
+            "taken without them. Start all tasks again: they go on from the last checkpoint; at most the steps since "
+            "are lost. (`lightwell launch --restart` does so by itself.)"
+        )
+
+    def raise_if_it_cannot_go_on(self, error: BaseException) -> None:
+        """After a session was lost: another one helps only where each process takes steps of its own.
+
+        Raises:
+            TrainingOver: the chief has ended the training.
+            PeerLost: one is gone without whom no step can be taken.
+        """
+        if not self.together:
+            return
+        until = time.monotonic() + _MARK_SECS
+        while time.monotonic() < until:  # a chief that has ended says so before its process is gone
+            self._check_still_on()
+            gone = self._who_is_gone()
+            if gone is not None and self.is_chief:
+                raise gone from error
+            time.sleep(_PAUSE)
+        raise self._who_is_gone() or self._lost(f"A step failed that all take together: {error}") from error
 
 
 def joined(config: RunConfig, model_dir: str) -> Member | None:
@@ -137,11 +190,18 @@ def joined(config: RunConfig, model_dir: str) -> Member | None:
         return None
     if config.master == f"grpc://{own_address(config)}":
         start_server(config, may_be_there=True)
-    servers = config.cluster_spec.as_dict().get(PS, [])
+    together = trains_together(config.train_distribute)
+    needed = (CHIEF, MASTER, WORKER) if together else (PS,)
     return Member(
         name=name_of_task(config),
         is_chief=config.is_chief,
-        needs={f"ps {index}": address for index, address in enumerate(servers)},
+        together=together,
+        needs={
+            _name(job, index): address
+            for job in needed
+            for index, address in enumerate(config.cluster_spec.as_dict().get(job, []))
+            if (job, index) != (config.task_type, config.task_id)
+        },
         patience=float(config.session_creation_timeout_secs or float("inf")),
         model_dir=model_dir,
         finished_before=finished_in(model_dir),
@@ -150,7 +210,11 @@ def joined(config: RunConfig, model_dir: str) -> Member | None:
 
 def name_of_task(config: RunConfig) -> str:
     """A task in words: `chief`, `worker 1`."""
-    return config.task_type if config.is_chief else f"{config.task_type} {config.task_id}"
+    return _name(config.task_type, config.task_id)
+
+
+def _name(task_type: str, index: int) -> str:
+    return task_type if task_type in (CHIEF, MASTER) else f"{task_type} {index}"
 
 
 def own_address(config: RunConfig) -> str:
@@ -172,20 +236,23 @@ def start_server(config: RunConfig, *, may_be_there: bool) -> None:
     """
     address = own_address(config)
     with _servers_lock:
-        if address in _servers:
+        if address in _servers or _tf.has_started_server(config.train_distribute):
             return
         if not _port_is_free(address):
             if may_be_there:
                 logger.info("A server answers at %s already: it is taken for this program's own.", address)
                 return
             raise UsageError(_in_use(config, address))
+        settings = config.session_config
+        if trains_together(config.train_distribute):  # the server itself must know who leads
+            settings = config.train_distribute.update_config_proto(settings or default_session_config())
         logger.info("Start Tensorflow server.")
         try:
             _servers[address] = tf.distribute.Server(
                 config.cluster_spec,
                 job_name=config.task_type,
                 task_index=config.task_id,
-                config=config.session_config,
+                config=settings,
                 protocol=config.protocol or "grpc",
                 start=True,
             )

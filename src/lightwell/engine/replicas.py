@@ -1,6 +1,6 @@
 """A model that runs on several devices at once: `model_fn` called for each replica, and what it returned put together.
 
-Takes a `tf.distribute` strategy of one machine and a function that builds the model of one replica; gives the specs of
+Takes a `tf.distribute` strategy and a function that builds the model of one replica; gives the specs of
 all of them, and one spec that stands for them: the mean loss, one step of all, metrics over all batches, and what can
 be there only once (hooks, summaries, the saver) of the first replica.
 """
@@ -16,6 +16,8 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.order import NEITHER, READS
+from lightwell.engine.strategies import spans_processes
+from lightwell.engine.together import told_to_all
 from lightwell.inputs.shares import Share
 from lightwell.keys import OWN_SCOPE
 from lightwell.layers.per_graph import replica_number
@@ -50,7 +52,8 @@ def built_on_all(
 
     def of_one_replica() -> None:
         number = replica_number()
-        built[number] = build(shares[number])
+        share, spec = build(shares[number])
+        built[number] = share, told_to_all(spec) if spans_processes(strategy) else spec
 
     with _tf.mean_over_replicas(strategy):
         strategy.extended.call_for_each_replica(tf.autograph.experimental.do_not_convert(of_one_replica))

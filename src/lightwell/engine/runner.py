@@ -20,6 +20,7 @@ import tensorflow as tf
 from lightwell.cluster import LOST_SESSION
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.kept import Kept
+from lightwell.engine.lookout import Lookout
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.ready import KEEP, Ready, make_ready
@@ -80,6 +81,7 @@ class Runner:
         )
         self._args = SessionRunArgs(task.original)
         self._coordinator: Any = None
+        self._lookout: Lookout | None = None
         self._queue_threads: list[Any] = []
         self._stop_requested = False
         self._failure: BaseException | None = None
@@ -163,6 +165,8 @@ class Runner:
 
     def finish(self, error: BaseException | None = None) -> None:
         """Calls the hooks' `end`, unless there was an error, and closes the session or keeps it for the next run."""
+        if self._lookout is not None:
+            self._lookout.stop()
         try:
             if error is None and self.session is not None:
                 with self._now.graph.as_default():
@@ -191,6 +195,8 @@ class Runner:
         while True:
             try:
                 self._now.opened.start(self._plan, self._prepared.inputs or self._program.inputs)
+                if self._plan.member is not None:
+                    self._lookout = Lookout(self._plan.member, self.session)
                 self._start_queues()
                 self._pace = Pace(self._fuse_steps)
                 self._steps = Steps(self._now, self._hooks.find)
@@ -198,12 +204,15 @@ class Runner:
                 self._count = 0 if self._task.count is None else int(self.fetch(self._program.global_step))
                 self._hooks.after_create_session(self.session, self._coordinator)
             except LOST_SESSION as error:
-                logger.info(_LOST, " while a session was being created", error)
                 self._close(self._now.opened)
                 if self._plan.member is not None:
+                    self._plan.member.raise_if_it_cannot_go_on(error)
                     self._plan.member.pause()
+                logger.info(_LOST, " while a session was being created", error)
             except BaseException:
                 self._close(self._now.opened)
+                if self._lookout is not None:
+                    self._lookout.raise_what_was_seen()
                 raise
             else:
                 return
@@ -214,6 +223,8 @@ class Runner:
             self._queue_threads = tf.compat.v1.train.start_queue_runners(self.session, coord=self._coordinator)
 
     def _close(self, opened: Opened) -> None:
+        if self._lookout is not None:
+            self._lookout.stop()
         if self._coordinator is not None:
             self._coordinator.request_stop()
         opened.close()
@@ -226,7 +237,13 @@ class Runner:
         while True:
             try:
                 return act()
-            except LOST_SESSION as error:
+            except Exception as error:
+                if self._lookout is not None:
+                    self._lookout.raise_what_was_seen()
+                if not isinstance(error, LOST_SESSION):
+                    raise
+                if self._plan.member is not None:
+                    self._plan.member.raise_if_it_cannot_go_on(error)
                 logger.info(_LOST, "", error)
                 self._close(self._now.opened)
                 self._open()

@@ -13,8 +13,10 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.restore import Source, restore
+from lightwell.engine.lookout import Lookout, close
 from lightwell.engine.member import Member
 from lightwell.engine.program import Program
+from lightwell.engine.together import check_same_start
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs
@@ -63,13 +65,16 @@ def open_session(
         CheckpointUnreadable: no checkpoint can be read.
         NotInitialised: something stays uninitialised.
     """
-    member = plan.member
+    member, lookout = plan.member, None
     if member is not None:
         member.wait_for_servers()
     checkpoint = plan.find_checkpoint()
     session = tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config)
     try:
-        if member is not None and not member.is_chief:
+        if member is not None and member.together:
+            lookout = Lookout(member, session)
+            check_same_start(session, program.graph, checkpoint, member)
+        if member is not None and not member.is_chief and not member.together:
             member.wait_for_chief(lambda: _uninitialised(session, program.spec.scaffold))
         elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
@@ -80,12 +85,19 @@ def open_session(
         _initialise_locals(session, program)
         if with_inputs:
             start_inputs(session, program.inputs)
-    except tf.errors.OpError as error:
-        session.close()
+    except Exception as error:
+        close(session) if plan.target else session.close()
+        if lookout is not None:
+            lookout.raise_what_was_seen()
+        if not isinstance(error, tf.errors.OpError):
+            raise
         raise explained_step_error(error, program) from None
     except BaseException:
-        session.close()
+        close(session) if plan.target else session.close()
         raise
+    finally:
+        if lookout is not None:
+            lookout.stop()
     return session
 
 

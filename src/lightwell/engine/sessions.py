@@ -16,6 +16,7 @@ from lightwell.checkpoints.restore import version_of
 from lightwell.engine.calls import Calls
 from lightwell.engine.compiled import Compiled
 from lightwell.engine.forms import Forms
+from lightwell.engine.lookout import close
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
@@ -85,6 +86,7 @@ class Opened:
         self.files = files
         self.threads = Threads(may_run_in_calling_thread(program.graph, program.inputs.initializers))
         self.version: Any = None
+        self._is_remote = False
 
     def start(self, plan: SessionPlan, inputs: Inputs) -> None:
         """Makes it ready for a run: the weights that are newest, all other state fresh, the input from its beginning.
@@ -95,6 +97,7 @@ class Opened:
             plan: how to open it.
             inputs: the input of this run, of an equal graph: its arrays are used.
         """
+        self._is_remote = bool(plan.target)
         checkpoint = plan.find_checkpoint()
         version = version_of(checkpoint)
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
@@ -120,7 +123,7 @@ class Opened:
         """Closes the session; `start` opens another."""
         session, self.session = self.session, None
         if session is not None:
-            session.close()
+            close(session) if self._is_remote else session.close()
 
     def free(self) -> None:
         """Closes the session for good, and lets the arrays of its input go."""

@@ -15,18 +15,22 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.task import task_of_training
+from lightwell.engine.together import has_joint_statistics
 from lightwell.errors import UsageError
 from lightwell.failures.nan import explain_nan
 from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.hooks.log_loss import LogLoss
 from lightwell.hooks.nan_guard import NanGuard
+from lightwell.hooks.save_along import SaveAlong
 from lightwell.hooks.save_checkpoint import SaveCheckpoint
 from lightwell.hooks.save_summaries import SaveSummaries
 from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
 from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.log import logger
+
+_JOINT_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,15 @@ def train(
     spec = program.spec
     given = [*hooks, *spec.training_hooks, *spec.training_chief_hooks]
     saver = None
+    together = plan.member is not None and plan.member.together
+    joint = together and has_joint_statistics(program.graph)
+    if joint:
+        config = _saving_by_steps(config)
     if config.is_chief:
         saver = _saver_hook(given, listeners, program, model_dir, config, lambda: run.restored)
     chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
+    if joint and not config.is_chief and config.save_checkpoints_steps:
+        chain = [SaveAlong(model_dir, config.task_id, spec.scaffold, int(config.save_checkpoints_steps)), *chain]
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps, jit_compile=config.jit_compile)
     with sigterm_raises():
         try:
@@ -75,7 +85,8 @@ def train(
         except (KeyboardInterrupt, Terminated) as interrupt:
             with sigterm_waits():
                 try:
-                    _save_before_leaving(run, saver, interrupt)
+                    if not joint:
+                        _save_before_leaving(run, saver, interrupt)
                 finally:
                     run.finish(interrupt)
             if isinstance(interrupt, Terminated):
@@ -91,6 +102,20 @@ def train(
         with sigterm_waits():
             run.finish()
     return TrainOutcome(run.count, run.loss)
+
+
+def _saving_by_steps(config: RunConfig) -> RunConfig:
+    """Checkpoints in which all processes take part come after a number of steps: their clocks are not the same."""
+    if not config.save_checkpoints_secs:
+        return config
+    logger.warning(
+        "train: save_checkpoints_secs=%s: this model has statistics that are averaged over all processes when they are "
+        "saved, which all must do at the same step. Checkpoints are written every %d steps; set "
+        "RunConfig(save_checkpoints_steps=...) to choose.",
+        config.save_checkpoints_secs,
+        _JOINT_STEPS,
+    )
+    return config.replace(save_checkpoints_steps=_JOINT_STEPS)
 
 
 def _hook_order(

@@ -90,7 +90,7 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
     if strategy is not None:
         from lightwell.engine.strategies import check_strategy
 
-        check_strategy(doing, strategy)
+        check_strategy(doing, strategy, config)
     if doing == "train" and config.task_type in (PS, EVALUATOR):
         raise UsageError(
             f"train: Train has been called wrong configuration: TF_CONFIG makes this process a {config.task_type!r}, "

@@ -43,7 +43,7 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Prepared, Sessions
-from lightwell.engine.strategies import with_devices_of
+from lightwell.engine.strategies import of_this_process, with_devices_of
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
@@ -114,9 +114,10 @@ class Model:
         return dataclasses.replace(recipe, strategy=self.strategy(recipe.mode))
 
     def strategy(self, mode: str) -> Any:
-        """The distribution strategy of a mode, as `RunConfig` has it; predictions are made on one device."""
-        strategies = {ModeKeys.TRAIN: self.config.train_distribute, ModeKeys.EVAL: self.config.eval_distribute}
-        return strategies.get(mode)
+        """The distribution strategy of a mode; predictions are made on one device, evaluations by one process."""
+        if mode == ModeKeys.TRAIN:
+            return self.config.train_distribute
+        return of_this_process(self.config.eval_distribute) if mode == ModeKeys.EVAL else None
 
     def plan(
         self,
@@ -126,7 +127,8 @@ class Model:
         member: Member | None = None,
     ) -> SessionPlan:
         """How to open a session."""
-        strategies = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
+        given = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
+        strategies = given if target else [of_this_process(one) for one in given]
         return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact, member)
 
     def checkpoint_for(self, given: Any, doing: str) -> str | None:

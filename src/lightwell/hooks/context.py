@@ -35,6 +35,7 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
         loss_value: in training, in `after_run`, the loss of the step that just ran.
         nan_is_expected: in training, set in `after_run` by a hook that stops the run because of a NaN it saw, which is
             then no error.
+        is_at_goal: set in `after_run` by the hook that knows how far to train, once that is reached.
     """
 
     def __init__(
@@ -52,7 +53,17 @@ class RunContext(tf.compat.v1.train.SessionRunContext):
         self.count = self.count_before = count
         self.batch = batch
         self.loss_value: Any = None
-        self.nan_is_expected = False
+        self.nan_is_expected = self.is_at_goal = False
+        self._is_withdrawn = False
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a hook asked to stop after this step."""
+        return bool(super().stop_requested) and not self._is_withdrawn
+
+    def withdraw_stop(self) -> None:
+        """What hooks asked for so far has to wait."""
+        self._is_withdrawn = True
 
     def fetch(self, fetches: Any) -> Any:
         """Reads a structure of tensors by itself, beside the step; they must not depend on one."""

@@ -54,4 +54,5 @@ class StopAtStep(ScheduledHook):
                 step,
             )
         if self.last_step is not None and run_context.count_before + 1 >= self.last_step <= step:
+            run_context.is_at_goal = True
             run_context.request_stop()

@@ -195,7 +195,7 @@ def _counts_in(optimizer: Any, global_step: Any) -> bool:
 def _update(
     trace: KerasTrace, optimizer: Any, gradients: list[Any], targets: list[Any], global_step: Any
 ) -> tf.Operation:
-    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and len(_tf.parts_of(targets[0])) == 1:
+    if tf.distribute.get_strategy().num_replicas_in_sync > 1 and _tf.parts_of(targets[0])[0] is targets[0]:
         raise ModelFnError(
             f"minimize: the Keras optimizer {optimizer.name!r} cannot be used under "
             f"{type(tf.distribute.get_strategy()).__name__}, whose replicas share their variables: each would update "

@@ -88,7 +88,7 @@ def name_of(held: Any) -> str:
 def own_part(held: Any) -> Any:
     """What the replica that is built now has of a TensorFlow variable; the variable itself where it is one for all."""
     parts = _tf.parts_of(held)
-    return parts[replica_number()] if len(parts) > 1 else held
+    return parts[replica_number() if len(parts) > 1 else 0]
 
 
 def is_created(trace: KerasTrace, variable: Any) -> bool:
@@ -176,7 +176,7 @@ def move_to_local(graph: tf.Graph, variable: Any) -> None:
 def _leave_to_the_whole(graph: tf.Graph, held: Any) -> None:
     """What each replica has of a variable is neither saved nor trained by itself; TensorFlow lists it all the same."""
     parts = _tf.parts_of(held)
-    if len(parts) > 1:
+    if parts[0] is not held:
         _take_out(graph, parts)
 
 

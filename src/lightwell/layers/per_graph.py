@@ -17,11 +17,12 @@ _Thing = TypeVar("_Thing")
 
 
 def replica_number() -> int:
-    """Which replica of a strategy is built now; 0 where there is one, and outside of all."""
+    """Which replica of a strategy is built now, of those in this process; 0 where there is one, and outside of all."""
     replica = tf.distribute.get_replica_context()
     if replica is None or replica.num_replicas_in_sync <= 1:
         return 0
-    return int(tf.get_static_value(replica.replica_id_in_sync_group) or 0)
+    here = len(replica.strategy.extended.worker_devices)  # each process has as many, and numbers go through them all
+    return int(tf.get_static_value(replica.replica_id_in_sync_group) or 0) % here
 
 
 class PerGraph(Generic[_Thing]):

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.finished import mark_finished, stop_asked
 from lightwell.checkpoints.index import step_of
-from lightwell.cluster import CHIEF, EVALUATOR, MASTER, PS, WORKER
+from lightwell.cluster import CHIEF, EVALUATOR, MASTER, PS, WORKER, trains_together
 from lightwell.config import RunConfig
 from lightwell.engine.member import finished_in, name_of_task, newly_finished, start_server
 from lightwell.errors import UsageError
@@ -75,8 +75,9 @@ def play(
         serve(config, estimator.model_dir)
     if config.task_type == EVALUATOR:
         return follow(estimator, train_spec.max_steps, rounds, observers)
-    if config.task_type == WORKER:
-        _delay(config)
+    if not config.is_chief:
+        if not trains_together(config.train_distribute):
+            _delay(config)
     else:
         logger.info("This process is the chief of a cluster: it trains, and evaluating is the evaluator's work.")
     asked = _StopsWhenAsked(estimator.model_dir)

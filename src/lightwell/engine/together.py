@@ -1,0 +1,65 @@
+"""What the processes of a cluster tell each other inside a step that all take together.
+
+Owns the ops: the mean loss, the wish to stop, and whether all begin with the same checkpoint. They are TensorFlow's
+collectives; each process must make them, and run them, in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.checkpoints.index import step_of
+from lightwell.engine.member import Member
+from lightwell.errors import UsageError
+from lightwell.hooks.stop_together import StopTogether
+from lightwell.keys import OWN_SCOPE
+from lightwell.spec import EstimatorSpec
+
+_AGREEMENT = f"{OWN_SCOPE}agreement"
+_NONE = -1
+
+
+def told_to_all(spec: EstimatorSpec) -> EstimatorSpec:
+    """The spec of one replica with the mean loss over all processes, and a hook that stops all at the same step.
+
+    Must be called in the replica.
+    """
+    replica: Any = tf.distribute.get_replica_context()
+    total, kind = tf.distribute.ReduceOp.SUM, spec.loss.dtype
+    wish = tf.compat.v1.placeholder_with_default(0.0, [], name=f"{OWN_SCOPE}wish_to_stop")
+    loss, wishes = tf.unstack(replica.all_reduce(total, tf.stack([spec.loss, tf.cast(wish, kind)])))
+    mean = tf.divide(loss, replica.num_replicas_in_sync, name=f"{OWN_SCOPE}mean_loss")
+    step = tf.compat.v1.placeholder_with_default(tf.zeros([], tf.float64), [], name=f"{OWN_SCOPE}step_here")
+    both = replica.all_reduce(total, tf.stack([tf.ones([], tf.float64), step, tf.square(step)]))
+    tf.compat.v1.get_default_graph().get_collection_ref(_AGREEMENT).extend([step, both])
+    return spec._replace(loss=mean, training_hooks=(*spec.training_hooks, StopTogether(wish, wishes)))
+
+
+def check_same_start(session: Any, graph: tf.Graph, checkpoint: Any, member: Member) -> None:
+    """Returns once all processes are here, and begin with the checkpoint of the same step.
+
+    Raises:
+        UsageError: they do not: they see different directories.
+    """
+    found = graph.get_collection(_AGREEMENT)  # two of each replica here
+    here = _NONE if checkpoint is None else step_of(str(checkpoint)) or 0
+    count, steps, squares = (float(number) for number in session.run(found[1], dict.fromkeys(found[::2], float(here))))
+    if count * squares == steps * steps:
+        return
+    seen = "no checkpoint" if here == _NONE else f"that of step {here}"
+    raise UsageError(
+        f"train: the processes of the cluster do not see the same newest checkpoint in {member.model_dir}; this one, "
+        f"{member.name}, sees {seen}. model_dir must be the same directory for all, on a disk that all can reach."
+    )
+
+
+def has_joint_statistics(graph: tf.Graph) -> bool:
+    """Whether a checkpoint holds means over all processes, which are computed while it is saved."""
+    on_read = tf.VariableSynchronization.ON_READ
+    found = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+    return any(
+        isinstance(variable, tf.distribute.DistributedValues) and variable.synchronization == on_read
+        for variable in found
+    )
