@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import dataclasses
 import fcntl
+import itertools
 import json
 import os
 import socket
@@ -81,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             (out / "scaling.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     found["model"] = {"batch": _BATCH, "units": _UNITS, "weight_bytes": 4 * _weights(_UNITS)}
     (out / "scaling.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if "one_single" not in found["arrangements"]:
+        print("No page without the figures of 'one_single', which the others are held against.")
+        return
     write_page(found, out)
     print(f"Written: {out.name}/SCALING.md")
 
@@ -93,7 +97,7 @@ def _load(path: Path) -> dict[str, Any]:
 def _weights(units: int) -> int:
     """How many numbers are trained: three dense layers, as in `workers/scaling_program.py`."""
     sizes = [256, units, units, 10]
-    return sum(before * after + after for before, after in zip(sizes, sizes[1:], strict=False))
+    return sum(before * after + after for before, after in itertools.pairwise(sizes))
 
 
 def _own_network() -> bool:
@@ -111,14 +115,20 @@ def _measured(one: Arrangement, marks: int, is_alone: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="scaling-", ignore_cleanup_errors=True) as folder:
         every = 50 * (one.workers if one.kind == "ps" else 1)
         asked = {
-            **{"kind": one.kind, "workers": one.workers, "fuse_steps": one.fuse_steps, "every": every},
-            **{"batch": _BATCH, "units": _UNITS, "steps": every * (_WARM + marks + 1)},
-            **{"model_dir": str(Path(folder) / "model"), "marks": str(Path(folder) / "marks")},
+            "kind": one.kind,
+            "workers": one.workers,
+            "fuse_steps": one.fuse_steps,
+            "every": every,
+            "batch": _BATCH,
+            "units": _UNITS,
+            "steps": every * (_WARM + marks + 1),
+            "model_dir": str(Path(folder) / "model"),
+            "marks": str(Path(folder) / "marks"),
         }
         os.makedirs(asked["model_dir"])
         _run(one, asked, folder)
         lines = [json.loads(line) for line in Path(asked["marks"]).read_text().splitlines()][_WARM:]
-    seconds = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in zip(lines, lines[1:], strict=False)]
+    seconds = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(lines)]
     a_step = statistics.median(seconds)
     batches = 1 if one.kind == "ps" else one.workers  # a step over parameter servers is that of one worker
     return {
@@ -139,7 +149,9 @@ def _run(one: Arrangement, asked: dict[str, Any], folder: str) -> None:
     started = []
     for place, (kind, index) in enumerate(tasks):
         own = cores if kind == "ps" or one.kind == "mirrored" else [cores[place % len(cores)]]
-        told = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})} if cluster else {}
+        told = (
+            {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})} if cluster else {}
+        )
         environment = os.environ | told | {"TF_CPP_MIN_LOG_LEVEL": "3"}
         with open(Path(folder) / f"{kind}-{index}.log", "w", encoding="utf-8") as log:
             started.append(

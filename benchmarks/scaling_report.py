@@ -134,9 +134,9 @@ def _estimate(found: dict[str, Any]) -> str:
         lines.append("\n".join(table))
     limit = 10e9 / 8 / weight_bytes
     lines.append(
-        f"One server on a 10 Gbit/s link can hand out these weights {limit:,.0f} times a second and no more: it is full "
-        f"at {limit * (step + 2 * weight_bytes / (10e9 / 8)):,.0f} workers of this model; n servers at n times as many. "
-        "A model with more computing per weight (convolutions, larger batches) scales further, one with large tables "
+        f"One server on a 10 Gbit/s link can hand out these weights {limit:,.0f} times a second and no more: it is "
+        f"full at {limit * (step + 2 * weight_bytes / (10e9 / 8)):,.0f} workers of this model; n servers at n times as "
+        "many. A model with more computing per weight (convolutions, larger batches) scales further, one with large tables "
         "read by rows (embeddings) moves only the rows of its batch."
     )
     return "\n\n".join(lines)
