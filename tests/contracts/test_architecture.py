@@ -29,7 +29,12 @@ MOST_LINES = 400
 # Graphs and sessions are the engine's. Who else may make one, and why:
 MAY_OPEN: dict[str, str] = {}
 # Modules whose tests stand elsewhere than their name says.
-TESTED_ELSEWHERE = {"_names.py": "tests/compat", "__main__.py": "tests/cli"}
+TESTED_ELSEWHERE = {
+    "_names.py": "tests/compat",
+    "__main__.py": "tests/cli",
+    "hooks/save_along.py": "tests/workflow/test_together.py",
+    "hooks/stop_together.py": "tests/workflow/test_together.py",
+}
 # Parts with one test file for each module. The engine's are named for the behaviour they hold, so that its modules can
 # be cut differently without a test having to change.
 MIRRORED = ("inputs", "checkpoints", "hooks", "estimator")

@@ -91,7 +91,8 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
         log_step_count_steps=1,
         session_creation_timeout_secs=60,
     )
-    watch = lw.Watch("loss", every=2, do=lambda step: print("WATCHED", step.global_step, flush=True))
+    paths = "loss", "layers/dense", "weights/dense/kernel", "gradients/weights/dense/kernel", lw.stats("features/x")
+    watch = lw.Watch(*paths, every=2, do=look)
     hooks = [watch, *([Slow(seconds)] if seconds else [])]
     if verb == "stop" and not config.is_chief:
         hooks.append(StopAt(4))
@@ -106,6 +107,15 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
         )
         evaluated = result.eval_result and {name: float(value) for name, value in result.eval_result.items()}
     print("RESULT", json.dumps([config.task_type, config.task_id, evaluated]), flush=True)
+
+
+def look(step: Any) -> None:
+    """A watch that tells where it looks, and tries to change what it sees."""
+    print("WATCHED", step.global_step, step["gradients/weights/dense/kernel"].shape, flush=True)
+    try:
+        step.edit("weights/dense/kernel", lambda kernel: kernel + 1)
+    except lw.errors.UsageError as error:
+        print("REFUSED", error, flush=True)
 
 
 def own_part(input_context: Any) -> Any:

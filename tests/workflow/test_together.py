@@ -93,11 +93,16 @@ def test_each_process_is_told_its_part_of_the_input_and_the_mean_loss(by_workers
 
 
 def test_the_first_worker_is_the_chief_and_others_leave_nothing_behind(by_workers: Cluster) -> None:
-    assert "WATCHED 2" in by_workers.log("worker", 0)
+    assert "WATCHED 2 (3, 4)" in by_workers.log("worker", 0)
     assert "WATCHED" not in by_workers.log("worker", 1)
     assert "Saving checkpoints for 6" in by_workers.log("worker", 0)
     assert "Saving checkpoints" not in by_workers.log("worker", 1)
     assert len([name for name in os.listdir(by_workers.model_dir) if name.startswith("events")]) == 1
+
+
+def test_a_weight_is_not_changed_in_one_process_alone(by_workers: Cluster) -> None:
+    text = "step.edit('weights/dense/kernel'): all processes of the cluster take every step together, each with weights"
+    assert f"REFUSED {text}" in by_workers.log("worker", 0)
 
 
 def test_statistics_of_all_are_saved_and_the_directory_of_a_worker_is_gone(with_evaluator: Cluster) -> None:

@@ -38,7 +38,7 @@ class Lookout:
             TrainingOver, PeerLost: that.
         """
         if self._seen is not None:
-            raise self._seen
+            raise self._seen from None
 
     def _look(self) -> None:
         pause = _LOOK_EVERY_FAR if "://" in self._member.model_dir else _LOOK_EVERY

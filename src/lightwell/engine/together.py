@@ -29,12 +29,22 @@ def told_to_all(spec: EstimatorSpec) -> EstimatorSpec:
     replica: Any = tf.distribute.get_replica_context()
     total, kind = tf.distribute.ReduceOp.SUM, spec.loss.dtype
     wish = tf.compat.v1.placeholder_with_default(0.0, [], name=f"{OWN_SCOPE}wish_to_stop")
-    loss, wishes = tf.unstack(replica.all_reduce(total, tf.stack([spec.loss, tf.cast(wish, kind)])))
-    mean = tf.divide(loss, replica.num_replicas_in_sync, name=f"{OWN_SCOPE}mean_loss")
+    told = tf.stack([tf.stop_gradient(spec.loss), tf.cast(wish, kind)])
+    loss, wishes = tf.unstack(replica.all_reduce(total, told))
+    mean = _with_gradient_of(spec.loss, tf.divide(loss, replica.num_replicas_in_sync))
     step = tf.compat.v1.placeholder_with_default(tf.zeros([], tf.float64), [], name=f"{OWN_SCOPE}step_here")
     both = replica.all_reduce(total, tf.stack([tf.ones([], tf.float64), step, tf.square(step)]))
     tf.compat.v1.get_default_graph().get_collection_ref(_AGREEMENT).extend([step, both])
     return spec._replace(loss=mean, training_hooks=(*spec.training_hooks, StopTogether(wish, wishes)))
+
+
+def _with_gradient_of(own: Any, mean: Any) -> Any:
+    """The mean loss, of which this process sees the gradient of its own: that of others is theirs to see."""
+
+    def seen(_: Any) -> tuple[Any, Any]:
+        return tf.identity(mean, name=f"{OWN_SCOPE}mean_loss"), lambda gradient: gradient
+
+    return tf.custom_gradient(seen)(own)
 
 
 def check_same_start(session: Any, graph: tf.Graph, checkpoint: Any, member: Member) -> None:
@@ -53,6 +63,11 @@ def check_same_start(session: Any, graph: tf.Graph, checkpoint: Any, member: Mem
         f"train: the processes of the cluster do not see the same newest checkpoint in {member.model_dir}; this one, "
         f"{member.name}, sees {seen}. model_dir must be the same directory for all, on a disk that all can reach."
     )
+
+
+def is_taken_together(graph: tf.Graph) -> bool:
+    """Whether the steps of a graph are taken by several processes at once, each with weights of its own."""
+    return bool(graph.get_collection(_AGREEMENT))
 
 
 def has_joint_statistics(graph: tf.Graph) -> bool:

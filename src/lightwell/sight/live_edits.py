@@ -13,6 +13,7 @@ import numpy as np
 
 from lightwell import _tf
 from lightwell.engine.program import Program
+from lightwell.engine.together import is_taken_together
 from lightwell.errors import PathError, UsageError
 from lightwell.keys import ModeKeys
 from lightwell.sight.nearest import nearest_paths
@@ -50,6 +51,11 @@ class LiveEditor:
             raise UsageError(
                 f"step.edit({path!r}): weights are changed while they are trained; this is {self._program.mode!r}. To "
                 "change the trained model use est.edit()."
+            )
+        if is_taken_together(self._program.graph):
+            raise UsageError(
+                f"step.edit({path!r}): all processes of the cluster take every step together, each with weights of its "
+                "own; an edit in one of them would set them apart. End the training, use est.edit(), and start again."
             )
         full, pieces = self._found(path)
         before = _joined(pieces, run_context.fetch([_tf.parts_of(piece)[0] for piece in pieces]))
