@@ -41,7 +41,7 @@ class Arrangement:
     Attributes:
         key: its name.
         title: for the page.
-        kind: `one`, `ps`, `mirrored` or `together`.
+        kind: `one`, `apart`, `ps`, `mirrored` or `together`.
         workers: how many train, each with a batch of its own.
         fuse_steps: whether many steps may be one call of the session.
     """
@@ -56,6 +56,7 @@ class Arrangement:
 ARRANGEMENTS = (
     Arrangement("one", "one process", "one", 1),
     Arrangement("one_single", "one process, a call for each step", "one", 1, False),
+    Arrangement("apart_2", "two such processes that know nothing of each other", "apart", 2, False),
     Arrangement("mirrored_1", "MirroredStrategy, 1 CPU device", "mirrored", 1),
     Arrangement("mirrored_2", "MirroredStrategy, 2 CPU devices", "mirrored", 2),
     Arrangement("ps_1", "1 ps, 1 worker", "ps", 1),
@@ -152,11 +153,12 @@ def _run(one: Arrangement, asked: dict[str, Any], folder: str) -> None:
         told = (
             {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})} if cluster else {}
         )
+        own_files = {name: f"{asked[name]}-{place}" for name in ("model_dir", "marks") if one.kind == "apart" and place}
         environment = os.environ | told | {"TF_CPP_MIN_LOG_LEVEL": "3"}
         with open(Path(folder) / f"{kind}-{index}.log", "w", encoding="utf-8") as log:
             started.append(
                 subprocess.Popen(
-                    [sys.executable, "-m", "benchmarks.workers.scaling_program", json.dumps(asked)],
+                    [sys.executable, "-m", "benchmarks.workers.scaling_program", json.dumps(asked | own_files)],
                     cwd=ROOT,
                     env=environment,
                     stdout=log,
@@ -181,7 +183,7 @@ def _cluster(one: Arrangement) -> tuple[dict[str, list[str]], list[tuple[str, in
     elif one.kind == "together":
         jobs = {"worker": one.workers}
     else:
-        return {}, [("chief", 0)]
+        return {}, [("chief", index) for index in range(one.workers if one.kind == "apart" else 1)]
     tasks = [(kind, index) for kind, count in jobs.items() for index in range(count)]
     sockets = [socket.socket() for _ in tasks]
     for each in sockets:

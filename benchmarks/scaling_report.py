@@ -76,8 +76,10 @@ def _sections(found: dict[str, Any]) -> list[str]:
         "A step is one worker's own, from batch to batch: the median of stretches of 50, with the least and the most. "
         "*Not computing* is the share of it beyond the step of one process that makes a call for each step, as all "
         "processes of a cluster do (between one call and many lies what fused steps save). It holds the bytes on their "
-        "way, the server's work, the wait for others and, with two workers and a server, the shared cores. One machine "
-        "of two cores shows no speed-up beyond two cores' worth, whoever trains.",
+        "way, the server's work, the wait for others and, with two workers and a server, the shared cores. Two "
+        "processes that know nothing of each other show what two cores of this machine are worth: more than that is "
+        "not to be had here. Replicas and processes that train together stay below it: with so little to compute for "
+        "each weight, what they do besides computing costs more than the second core gains.",
         "Bytes are those that the loopback device carried"
         + (" in a network of these processes alone" if alone else " (of all processes of the machine)")
         + ", beside those that follow from the variables: over parameter servers a worker reads all weights and sends "
@@ -135,9 +137,9 @@ def _estimate(found: dict[str, Any]) -> str:
     limit = 10e9 / 8 / weight_bytes
     lines.append(
         f"One server on a 10 Gbit/s link can hand out these weights {limit:,.0f} times a second and no more: it is "
-        f"full at {limit * (step + 2 * weight_bytes / (10e9 / 8)):,.0f} workers of this model; n servers at n times as "
-        "many. A model with more computing per weight (convolutions, larger batches) scales further, one with large tables "
-        "read by rows (embeddings) moves only the rows of its batch."
+        f"full at {limit * (step + 2 * weight_bytes / (10e9 / 8)):,.0f} workers of this model; n servers at n "
+        "times as many. A model with more computing per weight (convolutions, larger batches) scales further, one with "
+        "large tables read by rows (embeddings) moves only the rows of its batch."
     )
     return "\n\n".join(lines)
 
