@@ -56,8 +56,13 @@ STRATEGIES = {
 }
 
 
-@pytest.mark.parametrize("fuse_steps", ["auto", False])
-@pytest.mark.parametrize("name", list(STRATEGIES))
+QUICK = [("mirrored", "auto"), ("mirrored of v1", False), ("central", "auto")]
+REST = [(name, fuse_steps) for name in STRATEGIES for fuse_steps in ("auto", False) if (name, fuse_steps) not in QUICK]
+
+
+@pytest.mark.parametrize(
+    ("name", "fuse_steps"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in REST)]
+)
 def test_replicas_train_as_one_device_does_on_their_joined_batches(
     name: str, fuse_steps: Any, alone: Any, tmp_path: Path
 ) -> None:
@@ -67,7 +72,7 @@ def test_replicas_train_as_one_device_does_on_their_joined_batches(
     assert_same(weights(plain(config).train(lambda: runs.batches(size), steps=4)), weights(alone))
 
 
-@pytest.mark.parametrize(("first", "then"), [(1, 2), (2, 4), (4, 1)])
+@pytest.mark.parametrize(("first", "then"), [(1, 2), pytest.param(2, 4, marks=pytest.mark.slow), (4, 1)])
 def test_a_training_goes_on_with_another_number_of_replicas(
     first: int, then: int, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -82,10 +87,10 @@ def _eight_steps(folder: str) -> dict[str, Any]:
     return weights(trained(1, directory))
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_an_evaluation_counts_every_batch_once(count: int, alone: Any) -> None:
     made = plain(runs.config_of(lw, count, alone.model_dir))
-    for batches in (1, 3, 5):
+    for batches in (3, 5):
         once = functools.partial(lambda batches: runs.batches().take(batches), batches)
         assert made.evaluate(once) == pytest.approx(alone.evaluate(once), rel=1e-5)
 
@@ -136,7 +141,7 @@ def keras_model(normalized: bool) -> Any:
         if normalized:
             hidden = keras.layers.BatchNormalization(momentum=0.8)(hidden, training=mode == "train")
         out = keras.layers.Dense(1, kernel_initializer=start)(hidden)
-        loss = tf.reduce_mean(tf.square(labels - out))
+        loss = keras.losses.MeanSquaredError()(labels, out)
         if mode == "eval":
             error = keras.metrics.MeanAbsoluteError()
             error.update_state(labels, out)

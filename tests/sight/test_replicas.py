@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from tests.parity import replica_runs as runs
 
 import lightwell as lw
@@ -67,3 +68,32 @@ def test_taps_of_an_evaluation_leave_out_what_a_replica_had_no_batch_for(tmp_pat
 
 def test_a_model_is_described_as_on_one_device(tmp_path: Path) -> None:
     assert str(made(2, tmp_path).describe(runs.batches)) == str(made(1, tmp_path).describe(runs.batches))
+
+
+def test_updates_of_statistics_that_replicas_keep_apart_are_those_of_their_mean(tmp_path: Path) -> None:
+    """In the first step, in which all replicas begin with the same weights."""
+    path, told = "updates/weights/batch_normalization/moving_mean", []
+    for count in (1, 2):
+        model = runs.models(lw, lw.layers)["batch_norm"](runs.config_of(lw, count, str(tmp_path / str(count))))
+        model.train(
+            lambda count=count: runs.batches(8 // count), steps=1, hooks=[lw.Watch(path, every=1, do=told.append)]
+        )
+    np.testing.assert_allclose(told[1][path], told[0][path], rtol=1e-4, atol=1e-6)
+
+
+def test_an_old_hook_fetches_by_path_over_all_replicas(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    class Fetching(tf.compat.v1.train.SessionRunHook):
+        def before_run(self, run_context: Any) -> Any:
+            asked = {"x": "features/x", "all": "layers/dense", "second": "layers/dense@replica:1", "bare": "dense_1"}
+            return tf.compat.v1.train.SessionRunArgs(asked)
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            seen.append(run_values.results)
+
+    made(2, tmp_path).train(runs.batches, steps=1, hooks=[Fetching()])
+    expected = np.concatenate([features["x"].numpy() for features, _ in runs.batches().take(2)])
+    np.testing.assert_array_equal(seen[0]["x"], expected)
+    np.testing.assert_array_equal(seen[0]["all"][4:], seen[0]["second"])
+    assert seen[0]["bare"].shape == (8, 1)

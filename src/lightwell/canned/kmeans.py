@@ -22,6 +22,7 @@ from lightwell.canned.clustering.state import CENTERS, ClusterState, new_state
 from lightwell.canned.clustering.stop_when_settled import StopWhenSettled
 from lightwell.canned.clustering.updates import moved
 from lightwell.canned.columns import column_list
+from lightwell.canned.spec import refuse_replicas
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError
 from lightwell.estimator.core import Estimator
@@ -145,6 +146,8 @@ class KMeansModel:
     columns: tuple[Any, ...] | None
 
     def __call__(self, features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+        if mode == ModeKeys.TRAIN:
+            refuse_replicas(self.where, "moves its centers by the points of one batch after the other")
         points = points_of(features, self.columns, self.where)
         points = passed_outputs(name="kmeans/points", kind="Points", inputs=features, outputs=points, variables=[])
         state = new_state(self.number, points.shape[-1], in_batches=self.in_batches, steps=self.steps)

@@ -15,6 +15,7 @@ import tensorflow as tf
 from lightwell._names import Face
 from lightwell.canned.sdca_examples import Examples, examples_of
 from lightwell.canned.sdca_table import ExampleTable
+from lightwell.canned.spec import refuse_replicas
 from lightwell.errors import UnknownFeature, UsageError, WrongType
 from lightwell.heads.binary import BinaryClassHead
 from lightwell.heads.multi_class import MultiClassHead
@@ -115,6 +116,7 @@ class LinearSDCA:
             variables: column -> its weights.
             bias: the bias.
         """
+        refuse_replicas(f"{where}: LinearSDCA", "goes over the examples of one batch after the other")
         ids = self._ids(features, where)
         own = _own(head)
         loss_type = LOGISTIC if isinstance(own, BinaryClassHead) else SQUARED

@@ -1,12 +1,15 @@
 """From logits to what a `model_fn` returns, by any head.
 
-Owns `spec_of`: takes a head of ours, one of TensorFlow 1, or one that a package derived from either.
+Owns `spec_of`: takes a head of ours, one of TensorFlow 1, or one that a package derived from either. And the refusal of
+a model that several replicas cannot train together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import tensorflow as tf
 
 from lightwell.callables import arguments_of
 from lightwell.errors import UsageError
@@ -53,3 +56,21 @@ def checked_head(head: Any, where: str) -> Any:
             "Add the argument, or derive from lightwell.Head, which has it."
         )
     return head
+
+
+def refuse_replicas(what: str, why: str) -> None:
+    """Refuses to train what steps by no gradients, of which replicas could take the mean.
+
+    Args:
+        what: what is trained, or by what.
+        why: how it steps, as the rest of a sentence about it.
+
+    Raises:
+        UsageError: a strategy builds several replicas.
+    """
+    strategy = tf.distribute.get_strategy()
+    if strategy.num_replicas_in_sync > 1:
+        raise UsageError(
+            f"{what} {why}, which the {strategy.num_replicas_in_sync} replicas of {type(strategy).__name__} cannot do "
+            "together. Leave train_distribute out; eval_distribute may stay."
+        )

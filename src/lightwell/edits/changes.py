@@ -21,6 +21,7 @@ from lightwell.engine.program import Program
 from lightwell.errors import WrongType
 from lightwell.interop.initial_values import seed_from
 from lightwell.layers.gate import Passing
+from lightwell.layers.per_graph import replica_number
 from lightwell.sight.catalogue import Catalogue, section_of
 
 
@@ -102,7 +103,7 @@ class Changes:
 
     def paths(self, place: int) -> list[str]:
         """The paths that an edit met."""
-        return [one.path for one in self.gate[place].met]
+        return list(dict.fromkeys(one.path for one in self.gate[place].met))
 
 
 class _AtGate:
@@ -146,13 +147,14 @@ class _AtGate:
 
     def _at(self, passing: Passing) -> At:
         section = section_of(passing.path)
-        seed = tf.compat.v1.get_default_graph().seed
+        seed, replica = tf.compat.v1.get_default_graph().seed, replica_number()
+        drawn = ("edit", self._place, passing.path, *([replica] if replica else []))
         return At(
             passing,
             self._changes.mode,
             by_example=section is not None and section.has_examples,
             numbers=self._changes.held.of(self._place, passing.path, self._changes.edits),
-            seed=None if seed is None else seed_from(seed, "edit", self._place, passing.path),
+            seed=None if seed is None else seed_from(seed, *drawn),
             where=self.where,
         )
 

@@ -21,6 +21,7 @@ from lightwell.errors import UsageError
 from lightwell.inputs.arrays import ArraySlot, own_copy, tensor_of
 from lightwell.inputs.unpack import Inputs
 from lightwell.keys import OWN_SCOPE
+from lightwell.layers.record import open_book
 
 SCOPE = f"{OWN_SCOPE}edits/"
 Make = Callable[[Any], Any]
@@ -45,6 +46,14 @@ class _Number:
         """The number for these edits."""
         array = np.asarray(self.make(edits[self.place]))
         return array if self.dtype == tf.string else array.astype(self.dtype.as_numpy_dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counter:
+    """A variable that counts, as a resource handle, and what moves it last in a step."""
+
+    handle: Any
+    moves: list[tf.Operation] = dataclasses.field(default_factory=list)
 
 
 class InVariables:
@@ -91,15 +100,16 @@ class InVariables:
             self._made[key] = (handle, array.shape)
         return self._made[key]
 
-    def counter(self, key: tuple[int, str, str]) -> Any:
-        """A variable that is zero when a run starts, as a resource handle."""
+    def counter(self, key: tuple[int, str, str]) -> _Counter:
+        """A variable that is zero when a run starts."""
         if key not in self._made:
             with tf.init_scope(), tf.name_scope(SCOPE):
                 handle = self._handle(tf.int64, ())
                 zero = tf.constant(0, tf.int64)
                 self._initializers.append(tf.raw_ops.AssignVariableOp(resource=handle, value=zero))
-            self._made[key] = handle
-        return self._made[key]
+            self._made[key] = _Counter(handle)
+        counter: _Counter = self._made[key]
+        return counter
 
     def _handle(self, dtype: Any, shape: Any) -> Any:
         name = f"{SCOPE}kept_{len(self._made)}"
@@ -117,20 +127,29 @@ class _Variables:
 
     def hold(self, name: str, make: Make, dtype: Any) -> Any:
         handle, shape = self.holder.variable(self.place, self.path, name, make, dtype, self.edits)
-        with tf.init_scope(), tf.name_scope(SCOPE):  # one read for all, also for what is built in the body of a loop
+        # One read for all, also for what is built in the body of a loop, and for a replica on another device.
+        with tf.init_scope(), tf.name_scope(SCOPE), tf.device(handle.device):
             return tf.ensure_shape(tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype), shape)
 
     def rows(self, name: str, make: Make, dtype: Any, count: Any) -> Any:
-        """The rows are counted over the batches of a run."""
+        """The rows are counted over the batches of a run; those of a step go to its replicas in their order."""
         array = self.hold(name, make, dtype)
         counter = self.holder.counter((self.place, self.path, f"{name}/rows"))
         total, edit = int(array.shape[0]), repr(self.edits[self.place])
-        start = tf.raw_ops.ReadVariableOp(resource=counter, dtype=tf.int64)
         told = f"{edit}: the array has {total} rows, and the data set has more examples."
-        enough = tf.debugging.Assert(start + count <= total, [told])
-        with tf.control_dependencies([start, enough]):
-            moved = tf.raw_ops.AssignAddVariableOp(resource=counter, value=count)
+        is_there = getattr(open_book(), "is_there", None)
+        taken = count if is_there is None else tf.where(is_there, count, 0)
+        graph = tf.compat.v1.get_default_graph()
+        before = [op for op in counter.moves if op.graph is graph]
+        with tf.device(counter.handle.device), tf.control_dependencies(before):
+            start = tf.raw_ops.ReadVariableOp(resource=counter.handle, dtype=tf.int64)
+            enough = tf.debugging.Assert(start + taken <= total, [told])
+            with tf.control_dependencies([start, enough]):
+                moved = tf.raw_ops.AssignAddVariableOp(resource=counter.handle, value=taken)
+        counter.moves[:] = [moved]
         with tf.control_dependencies([moved]):
+            if is_there is not None:  # a replica without a batch of its own gets some rows; nobody sees them
+                start = tf.minimum(start, total - count)
             return array[start : start + count]
 
 

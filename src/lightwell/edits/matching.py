@@ -17,6 +17,7 @@ from lightwell.layers.gate import Passing
 from lightwell.sight.catalogue import Catalogue, section_of
 from lightwell.sight.missing import layers_of, why_missing
 from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.replicas import replica_in
 from lightwell.sight.sections.base import Entry, Section
 from lightwell.sight.sections.declared import LOSS
 from lightwell.sight.sections.gradients import GRADIENTS
@@ -70,6 +71,12 @@ def check_selection(selection: Any, mode: str, where: str) -> None:
         WrongType: not a selection.
     """
     if isinstance(selection, str):
+        plain, replica = replica_in(selection)
+        if replica is not None:
+            raise UsageError(
+                f"{where}: an edit changes a value wherever it passes, on every replica of the model. Write {plain!r}, "
+                f"without @replica:{replica}."
+            )
         section = section_of(selection)
         if section is not None:
             _check_section(section, selection, mode, where)

@@ -136,7 +136,7 @@ def finish(draft: Draft) -> Program:
             v1_optimizers_in_model_fn(),
             keras_in_model_fn(recipe.mode) as keras,
         ):
-            inputs, spec, replicas = _model(draft, keras)
+            inputs, spec, replicas = _model(draft, book, keras)
         if recipe.warm_start is not None:
             recipe.warm_start()
         inputs = with_all_initializers(inputs, graph, spec.scaffold.local_init_op)
@@ -147,7 +147,7 @@ def finish(draft: Draft) -> Program:
         return program if recipe.is_export else _completed(program, recipe.config)
 
 
-def _model(draft: Draft, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Replicas | None]:
+def _model(draft: Draft, book: LayerBook, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Replicas | None]:
     """Calls `model_fn`, under a strategy for each replica; gives the inputs as they passed, and one spec for all."""
     recipe = draft.recipe
 
@@ -163,6 +163,7 @@ def _model(draft: Draft, keras: KerasTrace) -> tuple[Inputs, EstimatorSpec, Repl
 
     def of_share(share: Share) -> tuple[Share, EstimatorSpec]:
         given = dataclasses.replace(draft.inputs, features=share.features, labels=share.labels)
+        book.with_batch(share.is_there)
         inputs, spec = called(given)
         return Share(inputs.features, inputs.labels, share.is_there), spec
 

@@ -29,9 +29,10 @@ def hold_weights(graph: tf.Graph, train_op: Any, shares: Sequence[tuple[Any, flo
     Args:
         graph: the graph, which must not be final.
         train_op: the op, or a tensor, that makes a step.
-        shares: variables, each with the share of a step's change that it keeps: 0.0 for one that stays as it is.
+        shares: variables, each with the share of a step's change that it keeps: 0.0 for one that stays as it is. Of
+            one that replicas have each for themselves, every part does.
     """
-    held = {_tf.variable_name(variable): (variable, share) for variable, share in shares}
+    held = {part.op.name: (part, share) for variable, share in shares for part in _tf.parts_of(variable)}
     last = train_op.op if isinstance(train_op, tf.Tensor) else train_op
     writes = [(op, written) for op in step_ops([train_op])[0] if (written := _written(op, held))]
     cut = {op.name: op for op, _ in writes if op is not last and _can_be_cut(op, held)}

@@ -40,10 +40,26 @@ def check_strategy(doing: str, strategy: Any, config: RunConfig) -> None:
         _check_cluster(doing, strategy, config)
     elif not isinstance(strategy, LOCAL):
         raise UsageError(
-            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, which {doing} does not "
-            "support yet. Leave it out to run on one device, or take tf.distribute.MirroredStrategy for all devices of "
-            "this machine."
+            f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, {_why_not(strategy)} Leave "
+            "it out to run on one device, or take tf.distribute.MirroredStrategy for all devices of this machine."
         )
+
+
+def _why_not(strategy: Any) -> str:
+    """Why there is no training under a strategy, as the rest of a sentence."""
+    tpu = (tf.distribute.TPUStrategy, tf.distribute.experimental.TPUStrategy, _v1.experimental.TPUStrategy)
+    if isinstance(strategy, tpu):
+        return "which needs TPUs: Lightwell runs on CPUs and GPUs, a TPUEstimator too."
+    if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
+        return (
+            "which is for Keras and for loops of your own, with a ClusterCoordinator. An Estimator trains over "
+            "parameter servers without a strategy: TF_CONFIG with ps tasks is all it takes."
+        )
+    with tf.Graph().as_default():  # in which nobody has entered a strategy
+        is_default = type(strategy) is type(tf.distribute.get_strategy())
+    if is_default:
+        return "which is what tf.distribute.get_strategy() gives where there is none."
+    return "which it does not know."
 
 
 def _check_cluster(doing: str, strategy: Any, config: RunConfig) -> None:

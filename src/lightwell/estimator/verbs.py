@@ -131,16 +131,6 @@ class Model:
         strategies = given if target else [of_this_process(one) for one in given]
         return SessionPlan(find_checkpoint, target, with_devices_of(strategies, self.session_config), exact, member)
 
-    def check_changes(self, mode: str, changes: Any, doing: str) -> None:
-        """Refuses what may change values or updates on their way where a strategy runs several replicas."""
-        strategy = self.strategy(mode)
-        if changes and strategy is not None and strategy.num_replicas_in_sync > 1:
-            raise UsageError(
-                f"{doing} does not work yet under {type(strategy).__name__} with {strategy.num_replicas_in_sync} "
-                f"replicas. Leave {'train' if mode == ModeKeys.TRAIN else 'eval'}_distribute out, which gives the same "
-                "numbers with the batches of all replicas joined."
-            )
-
     def checkpoint_for(self, given: Any, doing: str) -> str | None:
         """The checkpoint that was named, else the newest; None, after a loud warning, where there is none."""
         if given:
@@ -161,8 +151,6 @@ def train(
     edits: Sequence[Edit] = (),
 ) -> TrainOutcome:
     """Trains to a goal, starting from the newest checkpoint."""
-    model.check_changes(ModeKeys.TRAIN, holding, "train(freeze=..., train_only=..., rates=...)")
-    model.check_changes(ModeKeys.TRAIN, edits, "train(edits=...)")
     changes = Changes(edits, ModeKeys.TRAIN, "train(edits=...)", InVariables())
     ensure_writable(model.model_dir)
     member = joined(model.config, model.model_dir)
@@ -211,7 +199,6 @@ def evaluate(
     edits: Sequence[Edit] = (),
 ) -> dict[str, Any]:
     """Evaluates a checkpoint; what taps saw comes with the result."""
-    model.check_changes(ModeKeys.EVAL, edits, "evaluate(edits=...)")
     changes = Changes(edits, ModeKeys.EVAL, "evaluate(edits=...)", InVariables())
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))

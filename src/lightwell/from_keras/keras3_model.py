@@ -51,7 +51,7 @@ class Keras3Model:
         self._optimizer = self._own_optimizer()
         self._compiled_with = doors.compile_arguments(model)
         self._weights: list[Any] | None = None
-        self._lock = threading.RLock()  # the variables of the model stand for one graph at a time
+        self._turns = _Turns()
         self.is_built = bool(model.built)
         if self.is_built:
             self._weights = model.get_weights()
@@ -67,8 +67,16 @@ class Keras3Model:
     @contextlib.contextmanager
     def in_graph(self, trace: KerasTrace, features: Any) -> Iterator[InGraph]:
         """The model in the graph of `trace`, inside the block."""
+        with self._keras.utils.custom_object_scope(self._scope), self._turns.of(trace.graph) as is_first:
+            if is_first:
+                self._turns.until_all_left(self._standing_for(trace, features))
+            yield _InGraph(self._model, trace, self._optimizer)
+
+    @contextlib.contextmanager
+    def _standing_for(self, trace: KerasTrace, features: Any) -> Iterator[None]:
+        """Inside the block, the variables of the model stand for those of the graph."""
         model = self._model
-        with self._lock, self._keras.utils.custom_object_scope(self._scope), contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack:
             if self._weights is None:
                 outside_the_graph(lambda: self._build(features))
             stack.callback(doors.forget_losses, model)
@@ -79,7 +87,7 @@ class Keras3Model:
             if _is_made_of_layers(model):
                 trace.names.name_beside_each_other(layer for layer in model.layers if not self._is_placeholder(layer))
             stack.enter_context(self._compiled_anew())
-            yield _InGraph(model, trace, self._optimizer)
+            yield
 
     def input_slots(self) -> list[Slot] | None:
         """The model's inputs; None if it takes whatever it is called with."""
@@ -161,6 +169,37 @@ class Keras3Model:
                 "the metrics and the optimizer. Override compute_loss instead, or call the model in a model_fn that "
                 "does what the step does."
             )
+
+
+class _Turns:
+    """One graph at a time; the replicas of a strategy, threads that build in one graph, are in it together."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._graph: Any = None
+        self._inside = 0
+        self._stack = contextlib.ExitStack()
+
+    @contextlib.contextmanager
+    def of(self, graph: Any) -> Iterator[bool]:
+        """Waits for the turn of a graph; tells whether this is the first that enters it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._graph in (None, graph))
+            self._graph, self._inside = graph, self._inside + 1
+            is_first = self._inside == 1
+        try:
+            yield is_first
+        finally:
+            with self._changed:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._graph = None
+                    self._changed.notify_all()
+                    self._stack.close()
+
+    def until_all_left(self, context: contextlib.AbstractContextManager[Any]) -> None:
+        """Enters a block, which ends when the last one leaves the graph."""
+        self._stack.enter_context(context)
 
 
 class _InGraph(InGraph):

@@ -99,6 +99,12 @@ class KerasModelFn:
             raise ModelFnError(
                 "The model_fn of a Keras model builds the graph of an Estimator: call its verbs instead."
             )
+        if mode == ModeKeys.EVAL and tf.distribute.get_strategy().num_replicas_in_sync > 1:
+            raise UsageError(
+                "evaluate: the metrics of a Keras model that was made an Estimator count the batches of one replica, "
+                f"and eval_distribute has {tf.distribute.get_strategy().num_replicas_in_sync}. Leave eval_distribute "
+                "out of RunConfig; train_distribute may stay."
+            )
         features, weights = split_features(features)
         slots = self._model.input_slots()
         inputs = features if slots is None else self._model.packed_inputs(matched_inputs(features, slots))

@@ -117,6 +117,11 @@ def variable_class(keras: Any) -> Any:
     return keras.Variable.__mro__[1]
 
 
+def loss_module(keras: Any) -> Any:
+    """The module of the class `Loss`, whose functions divide losses by the number of replicas."""
+    return sys.modules[keras.losses.Loss.__module__]
+
+
 def _global_state() -> Any:
     return importlib.import_module("keras.src.backend.common.global_state")
 

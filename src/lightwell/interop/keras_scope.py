@@ -23,6 +23,7 @@ from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.keras3_layers import patch_layers
 from lightwell.interop.legacy_layers import classes_kept, patch_legacy_layers
 from lightwell.interop.legacy_optimizers import legacy_train_op, patch_legacy_optimizers
+from lightwell.interop.loss_scale import patch_losses
 from lightwell.interop.old_calls import patch_old_calls
 from lightwell.interop.optimizers import keras_train_op, patch_optimizers
 from lightwell.interop.outside import take_back
@@ -41,6 +42,7 @@ def _patch_keras3(patches: Patches) -> None:
     patch_initializers(keras, patches)
     patch_random(keras, patches)
     patch_optimizers(keras, patches)
+    patch_losses(keras, patches)
     patch_old_calls(keras, patches)
     patch_equality(patches)
 

@@ -77,11 +77,13 @@ class LayerBook:
         calls: the calls so far.
         edits: what may change values on their way, in the order in which they apply.
         replicas: the number of a replica, from 1 on, to its book.
+        is_there: a tensor that tells whether the replica has a batch of its own; None where it always has.
     """
 
     calls: list[LayerCall] = field(default_factory=list)
     edits: Sequence[Edit] = ()
     replicas: dict[int, LayerBook] = field(default_factory=dict)
+    is_there: Any = None
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -160,6 +162,10 @@ class LayerBook:
             return self
         with self._lock:
             return self.replicas.setdefault(number, LayerBook(edits=self.edits))
+
+    def with_batch(self, is_there: Any) -> None:
+        """Notes whether the replica that is built now has a batch of its own: a tensor, or None where it always has."""
+        self.of_replica().is_there = is_there
 
     def by_name(self) -> LayerOutputs:
         """The outputs of all calls, by the layer's name; `name:1` is its second call."""

@@ -15,7 +15,7 @@ from lightwell.engine.program import Program
 from lightwell.errors import HookError, PathError
 from lightwell.hooks.base import Late, ScheduledHook
 from lightwell.hooks.explain import note_empty_collections
-from lightwell.sight.catalogue import Catalogue
+from lightwell.sight.catalogue import SECTIONS, Catalogue
 from lightwell.sight.request import make_fetches
 from lightwell.sight.select import select
 from lightwell.sight.watch import Watch
@@ -35,6 +35,7 @@ def with_sight(program: Program, hooks: Sequence[Any], directory: str) -> Progra
     find = Finder(program)
     if any(not isinstance(hook, ScheduledHook) for hook in hooks):
         note_empty_collections(program.graph)
+        find.join_replicas()
     for hook in hooks:
         if isinstance(hook, Watch):
             hook.attach(program, directory)
@@ -53,6 +54,23 @@ class Finder:
         self._program = program
         self._catalogue = Catalogue(program)
         self._known: dict[str, Any] = {}
+        self._joined: dict[str, Any] = {}
+
+    def join_replicas(self) -> None:
+        """Makes ready what each replica of a strategy has a value of: hooks ask when the graph is final."""
+        replicas = self._program.replicas
+        if replicas is None:
+            return
+        sections = [section for section in SECTIONS if section.is_by_replica and not section.is_mirror]
+        for section in sections:
+            listed = list(self._catalogue.section(section))
+            for path in (
+                *listed,
+                *(f"{one}@replica:{number}" for one in listed for number in range(len(replicas.specs))),
+            ):
+                choices = select(self._catalogue, path, "SessionRunArgs")
+                made = make_fetches(self._program, [choices], "SessionRunArgs")
+                self._joined.update({choice.entry.path: made[choice.key] for choice in choices if choice.key in made})
 
     def __call__(self, name: str, where: str) -> Any:
         """What to fetch for a name that a hook wrote in place of a tensor.
@@ -97,7 +115,10 @@ class Finder:
             section = choice.entry.section
             if section.is_measured or section.is_a_change:
                 raise _not_of_the_step(choice.key, where)
-        found = make_fetches(self._program, [choices], where, apart=apart)
+        if not apart and all(choice.entry.path in self._joined for choice in choices):
+            found = {choice.key: self._joined[choice.entry.path] for choice in choices}
+        else:
+            found = make_fetches(self._program, [choices], where, apart=apart)
         return next(iter(found.values())) if len(choices) == 1 else found
 
     def _of_tensorflow(self, name: str) -> Any:

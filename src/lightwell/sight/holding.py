@@ -128,7 +128,9 @@ def _layers(program: Program) -> dict[str, set[str]]:
     """By the name of each layer, its weights' names in the graph."""
     found: dict[str, set[str]] = {}
     for call in program.layers:
-        found.setdefault(call.name, set()).update(tf_variable(variable).op.name for variable in call.variables)
+        found.setdefault(call.name, set()).update(
+            _tf.variable_name(tf_variable(variable)) for variable in call.variables
+        )
     return found
 
 

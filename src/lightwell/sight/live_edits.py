@@ -58,14 +58,15 @@ class LiveEditor:
                 "own; an edit in one of them would set them apart. End the training, use est.edit(), and start again."
             )
         full, pieces = self._found(path)
-        before = _joined(pieces, run_context.fetch(list(pieces)))
+        before = _joined(pieces, run_context.fetch([_tf.parts_of(piece)[0] for piece in pieces]))
         after = fitting(full, value(before.copy()) if callable(value) else value, before)
         change = difference(full, before, after, f"set at step {step}")
         if change is None:
             return
         # The graph is final, and has no op for this; what gives a variable its first value gives it any other.
-        fed = {_first_value(full, piece): after[_tf.place_in_whole(piece)] for piece in pieces}
-        run_context.session.run([piece.initializer for piece in pieces], fed)
+        parts = [(part, after[_tf.place_in_whole(piece)]) for piece in pieces for part in _tf.parts_of(piece)]
+        fed = {_first_value(full, part): value for part, value in parts}
+        run_context.session.run([part.initializer for part, _ in parts], fed)
         self._program.live_edits.append(change)
 
     def _found(self, path: str) -> tuple[str, list[Any]]:

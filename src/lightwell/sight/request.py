@@ -19,6 +19,7 @@ from lightwell.sight.catalogue import Catalogue
 from lightwell.sight.reductions import Reduction
 from lightwell.sight.replicas import fetches_over_replicas
 from lightwell.sight.sections.base import Entry
+from lightwell.sight.sections.variables import readable
 from lightwell.sight.select import Choice, Selection, select
 
 
@@ -52,7 +53,8 @@ class Request:
     Attributes:
         wanted: the values asked for, in order.
         fetches: key to the tensor to fetch with the step.
-        updates: key to the variable whose change is asked for. The fetch of the same key is its value after the step.
+        updates: key to what reads the variable whose change is asked for. The fetch of the same key is its value after
+            the step.
         late: key to a tensor that must be fetched by itself once the step is over: a metric's value so far.
     """
 
@@ -196,7 +198,7 @@ def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made
             wanted.append(Wanted(choice.key, choice.entry, reduction, can_be and reduction is not None))
     builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
+        updates = {item.key: readable(item.entry.prototype) for item in wanted if item.entry.section.is_a_change}
         in_graph = [item for item in wanted if item.is_reduced]
         reduced = {item.key: builds[id(item.reduction)](fetches[item.key], item.entry) for item in in_graph}
-    updates = {item.key: item.entry.prototype for item in wanted if item.entry.section.is_a_change}
     return Request(tuple(wanted), {**fetches, **reduced}, updates, late)

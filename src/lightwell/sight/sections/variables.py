@@ -27,7 +27,7 @@ class Variables(Section):
         return {entry.path: after_the_step(program, entry.tensor) for entry in entries}
 
     def fetches_apart(self, program: Program, entries: Sequence[Entry], where: str) -> dict[str, Any]:
-        return {entry.path: _readable(entry.tensor) for entry in entries}
+        return {entry.path: readable(entry.tensor) for entry in entries}
 
     def _entries_of(self, variables: Sequence[Any]) -> dict[str, Entry]:
         named = {f"{self.name}/{_tf.variable_name(variable)}": variable for variable in variables}
@@ -77,14 +77,14 @@ def after_the_step(program: Program, variable: Any) -> Any:
     run of its own once the step is over: the variable's own read may come before the step changes it.
     """
     if program.mode != ModeKeys.TRAIN:
-        return _readable(variable)
+        return readable(variable)
     if program.graph.finalized:
         return Late(variable)
     with tf.control_dependencies([program.spec.train_op]):
         return tf.identity(_read(variable))
 
 
-def _readable(variable: Any) -> Any:
+def readable(variable: Any) -> Any:
     """What a session can fetch of a variable: itself, or a read where each replica of a strategy has one."""
     return variable if len(_tf.parts_of(variable)) == 1 else _read(variable)
 
