@@ -52,7 +52,7 @@ class Forms:
         """Whether a call of so many steps shall be compiled. `is_settled` is whether it is known how it is fastest
         without."""
         # Calls of always the same length are as long as somebody's schedule lets them be.
-        self._is_steady, self._asked = asked == self._asked, asked
+        self._is_steady, self._asked = asked == self._asked or asked >= self._most_steps, asked
         self._unsteady += not self._is_steady
         if self.is_off or not (self._made or self._is_steady or self._unsteady > _MOST_UNSTEADY):
             return False

@@ -14,7 +14,6 @@ import tensorflow as tf
 _FEWEST_STEPS = 10  # a call of fewer says nothing
 _SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
 _TURNS = 6
-IN_CALLING_THREAD = tf.compat.v1.RunOptions(inter_op_thread_pool=-1)
 
 
 class Trial:
@@ -70,4 +69,4 @@ class Threads(Trial):
     @property
     def options(self) -> Any:
         """`RunOptions` for the next call, or None."""
-        return IN_CALLING_THREAD if self.stays else None
+        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None
