@@ -220,8 +220,12 @@ def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
     return IndexedSlicesValue(values, indices, dense_shape)
 
 
-def prepared_call(session: Any, fetches: Sequence[str], targets: Sequence[str], stays: bool) -> Callable[[], Any]:
+def prepared_call(
+    session: Any, fetches: Sequence[str], targets: Sequence[str], stays: bool, fed: Sequence[str] = ()
+) -> Callable[..., Any]:
     """A call of a session that fetches tensors and runs operations, by name; what it needs is looked up once.
+
+    It is given the values of the tensors that are fed.
 
     `Session.make_callable` prepares less, and takes no options; the one needed is to stay in the thread that calls,
     instead of handing operations to a pool. The arrays it gives may be the session's own memory.
@@ -231,12 +235,13 @@ def prepared_call(session: Any, fetches: Sequence[str], targets: Sequence[str], 
     missing = [*lacking(session, ["_make_callable_from_options"]), *lacking(config_pb2, ["CallableOptions"])]
     if missing:
         tell_once(release(), tuple(missing), "Steps take a little longer.")
-        call = session.make_callable([*fetches, *map(session.graph.get_operation_by_name, targets)])
-        return lambda: call()[: len(fetches)]
-    options = config_pb2.CallableOptions(fetch=fetches, target=targets)
+        elements = [*fetches, *map(session.graph.get_operation_by_name, targets)]
+        call = session.make_callable(elements, [session.graph.get_tensor_by_name(name) for name in fed] or None)
+        return lambda *values: call(*values)[: len(fetches)]
+    options = config_pb2.CallableOptions(feed=fed, fetch=fetches, target=targets)
     if stays:
         options.run_options.inter_op_thread_pool = -1
-    made: Callable[[], Any] = session._make_callable_from_options(options)
+    made: Callable[..., Any] = session._make_callable_from_options(options)
     return made
 
 

@@ -23,7 +23,7 @@ FEW = hypothesis.settings(
 )
 
 
-FEWER = hypothesis.settings(FEW, max_examples=4, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+FEWER = hypothesis.settings(FEW, max_examples=2, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
 
 
 def _trained(face: Any, drawn: Drawn, schedule: Schedule) -> dict[str, Any]:

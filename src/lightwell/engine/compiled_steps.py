@@ -24,7 +24,6 @@ from lightwell.engine.forms import Sizes
 from lightwell.engine.kept import Kept, Ran
 from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
-from lightwell.engine.threads import IN_CALLING_THREAD
 from lightwell.log import logger
 
 _FIRST_CALLS = 3  # find out how long a step takes, and are short
@@ -102,9 +101,9 @@ class CompiledSteps:
     def _take(self, steps: int) -> tuple[list[_Stack], tf.errors.OpError | None]:
         """Takes batches in; gives them stacked, and what ended it."""
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
-        options = IN_CALLING_THREAD if self._ready.opened.threads.may_stay else None
+        run = calls.run_here if self._ready.opened.threads.may_stay else calls.run
         try:
-            values = calls.run_with_options(self._joined(read.running), {read.most: np.int64(steps)}, options, None)
+            values = run(self._joined(read.running), (read.most,), (np.int64(steps),))
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:

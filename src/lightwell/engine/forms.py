@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from lightwell.engine.threads import Trial
+from lightwell.log import logger
 
 _MOST_FORMS = 4  # each takes a second or more to make
 _MOST_STEPS = 128
 _MOST_BYTES = 2**24  # of the batches that are taken in for a call
 _MOST_EMPTY = 2  # a form may have room for so many times as many batches as it would be made for
+_FIRST_STEPS = 4  # of a call that tells how big batches are, or how slow compiled steps may be
+_FAR_SLOWER = 2
 _MOST_UNSTEADY = 3  # calls to wait for two of the same length, which is then that of a form
 _WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
 _MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
@@ -34,7 +37,7 @@ class Forms:
     def __init__(self, jit_compile: Any) -> None:
         self._is_auto = jit_compile == "auto"
         self._made: dict[Sizes, set[int]] = {}
-        self._seconds = 0.0
+        self._seconds, self._steps = 0.0, 0
         self._trial = Trial(self._is_auto, fewest=2)
         self._asked = self._unsteady = 0
         self._is_steady = False
@@ -49,7 +52,7 @@ class Forms:
         """Whether a call of so many steps shall be compiled. `is_settled` is whether it is known how it is fastest
         without."""
         # Calls of always the same length are as long as somebody's schedule lets them be.
-        self._is_steady, self._asked = asked == self._asked, asked
+        self._is_steady, self._asked = asked == self._asked or asked >= self._most_steps, asked
         self._unsteady += not self._is_steady
         if self.is_off or not (self._made or self._is_steady or self._unsteady > _MOST_UNSTEADY):
             return False
@@ -61,14 +64,15 @@ class Forms:
 
     def steps_of(self, asked: int) -> int:
         """How many of the steps asked for a call may have."""
-        return min(asked, 2 if self.batch_bytes is None else self._most_steps)
+        is_first = self.batch_bytes is None or (self._is_auto and not self._made)
+        return min(asked, _FIRST_STEPS if is_first else self._most_steps)
 
     def room_for(self, sizes: Sizes, steps: int, may_be_new: bool) -> int | None:
         """The room of the form to use for so many batches of these lengths; None for none."""
         if self.is_off:
             return None
         fitting = sorted(room for room in self._made.get(sizes, ()) if room >= steps)
-        room = steps if self._is_steady else max(steps, self._most_steps)
+        room = max(steps, min(self._asked, self._most_steps) if self._is_steady else self._most_steps)
         if fitting and fitting[0] <= _MOST_EMPTY * room:
             return fitting[0]
         is_new = may_be_new and sum(map(len, self._made.values())) < _MOST_FORMS
@@ -85,6 +89,15 @@ class Forms:
     def took(self, is_compiled: bool, steps: int, seconds: float) -> None:
         """Takes in how long a call took."""
         if not is_compiled:
-            self._seconds += seconds
-        if self._is_auto and self._made and not self.is_off and is_compiled == self._trial.other:
-            self._trial.took(steps, seconds)
+            self._seconds, self._steps = self._seconds + seconds, self._steps + steps
+        trial = self._trial
+        if not trial.is_open or not self._made or self.is_off:
+            return
+        if is_compiled == trial.other:
+            trial.took(steps, seconds)
+        elif is_compiled and seconds / steps > _FAR_SLOWER * self._seconds / self._steps:
+            trial.best = {False: self._seconds / self._steps, True: seconds / steps}
+            trial.is_open = False
+        if not trial.is_open:
+            line = "Steps go on %s: %.3f ms each, %.3f ms as compiled ones."
+            logger.info(line, "compiled" if trial.other else "uncompiled", *(1e3 * one for one in trial.best.values()))

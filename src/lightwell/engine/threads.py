@@ -14,7 +14,6 @@ import tensorflow as tf
 _FEWEST_STEPS = 10  # a call of fewer says nothing
 _SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
 _TURNS = 6
-IN_CALLING_THREAD = tf.compat.v1.RunOptions(inter_op_thread_pool=-1)
 
 
 class Trial:
@@ -28,6 +27,7 @@ class Trial:
     Attributes:
         is_open: whether it is still being found out.
         other: whether the next call shall go the other way.
+        best: seconds that a step takes, of the one way (False) and of the other.
     """
 
     def __init__(self, is_open: bool, fewest: int = 1, small: float = math.inf) -> None:
@@ -35,7 +35,7 @@ class Trial:
         self.other = False
         self._fewest, self._small = fewest, small
         self._calls = -2  # the first ones prepare
-        self._best = {False: math.inf, True: math.inf}
+        self.best = {False: math.inf, True: math.inf}
 
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took that was made the present way."""
@@ -45,9 +45,9 @@ class Trial:
         self._calls += 1
         if turn < 0 or not is_second:
             return
-        self._best[self.other] = min(self._best[self.other], seconds / steps)
-        self.is_open = turn < _TURNS - 1 and self._best[False] < self._small
-        self.other = not self.other if self.is_open else self._best[True] < self._best[False]
+        self.best[self.other] = min(self.best[self.other], seconds / steps)
+        self.is_open = turn < _TURNS - 1 and self.best[False] < self._small
+        self.other = not self.other if self.is_open else self.best[True] < self.best[False]
 
 
 class Threads(Trial):
@@ -69,4 +69,4 @@ class Threads(Trial):
     @property
     def options(self) -> Any:
         """`RunOptions` for the next call, or None."""
-        return IN_CALLING_THREAD if self.stays else None
+        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None

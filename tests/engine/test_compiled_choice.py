@@ -1,0 +1,55 @@
+"""`jit_compile="auto"` tries both ways, and keeps the faster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tests.conftest import LogLines
+
+import lightwell as lw
+
+v1 = tf.compat.v1
+
+
+def many_small_ops(features: Any) -> Any:
+    """XLA makes one loop of them."""
+    weight = v1.get_variable("weight", [4], initializer=v1.ones_initializer())
+    for _ in range(200):
+        features = tf.tanh(features * weight + 0.1)
+    return features
+
+
+def convolutions(features: Any) -> Any:
+    """XLA has no fast ones on a CPU, TensorFlow has."""
+    pixels = tf.tile(tf.reshape(features, [-1, 2, 2, 1]), [1, 7, 7, 1])
+    net = lw.layers.conv2d(pixels, 16, 5, padding="same", activation=tf.nn.relu, name="first")
+    return lw.layers.conv2d(net, 16, 5, padding="same", activation=tf.nn.relu, name="second")
+
+
+def trained(folder: Path, model: Any, batch: int, steps: int) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        loss = tf.reduce_mean(tf.square(model(features)))
+        train_op = v1.train.GradientDescentOptimizer(0.01).minimize(loss, v1.train.get_global_step())
+        return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    rows = np.random.RandomState(0).rand(batch, 4).astype(np.float32)
+    config = lw.RunConfig(jit_compile="auto", tf_random_seed=1, log_step_count_steps=40)
+    lw.Estimator(model_fn, str(folder), config).train(lambda: tf.data.Dataset.from_tensors(rows).repeat(), steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("model", "batch", "steps", "found"),
+    [
+        pytest.param(many_small_ops, 8, 8000, "compiled", marks=pytest.mark.slow),  # it takes seconds of such steps
+        (convolutions, 16, 1200, "uncompiled"),
+    ],
+)
+def test_the_faster_way_is_kept(model: Any, batch: int, steps: int, found: str, tmp_path: Path, log: LogLines) -> None:
+    trained(tmp_path, model, batch, steps)
+    assert log.having("into one computation")  # it was tried
+    (line,) = log.having("Steps go on")
+    assert f" go on {found}:" in line
