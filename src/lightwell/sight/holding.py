@@ -1,7 +1,7 @@
 """Which weights a training leaves alone: `freeze`, `train_only` and `rates`, from patterns to variables.
 
 Takes patterns and a built program; gives the share of a step's change that each variable keeps. How they are held is
-`engine/held_weights.py`'s.
+`held_weights.py`'s.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from lightwell import _tf
-from lightwell.engine.held_weights import hold_weights
 from lightwell.engine.program import Program
 from lightwell.errors import PathError, UsageError, WrongType
 from lightwell.interop.variables import tf_variable
 from lightwell.log import logger
+from lightwell.sight.held_weights import hold_weights
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.optimizer_state import split_variables
 from lightwell.sight.sections.layers import LAYERS
