@@ -37,8 +37,9 @@ OWN_SCOPE = "lightwell/"
 FUSED_SCOPE = f"{OWN_SCOPE}fused/"
 # Variables of a Keras optimizer that serve no single variable of the model.
 OPTIMIZER_SCOPE = "optimizer/"
-# State of the optimizers of canned models.
-TRAINING_SCOPE = "training/"
+# State of the optimizers of canned models; `training_2/` where a head of two heads trains.
+TRAINING_SCOPE = "training"
+TRAINING_SCOPES = rf"{TRAINING_SCOPE}(_\d+)?"  # all of them, as a pattern
 
 # Graph collections: learning rates in use, and the read of the step counter that TensorFlow's hooks look for.
 LEARNING_RATES = f"{OWN_SCOPE}learning_rate"

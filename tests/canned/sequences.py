@@ -102,3 +102,21 @@ CASES: dict[str, Case] = {
     ),
     "v2 RNNEstimator": _regressor(context_feature_columns=[size], units=[3], cell_type="gru"),
 }
+
+
+def _two_heads(case: Case) -> Callable[[], Any]:
+    """The same with labels for two heads."""
+    give = input_fn(case)
+    return lambda: give().map(lambda features, label: (features, {"left": label, "right": label}))
+
+
+# Not among the recorded ones.
+TWO_HEADS = Case(
+    "v2",
+    lambda api, **more: api.experimental.RNNEstimator(
+        api.MultiHead([api.RegressionHead(name="left"), api.RegressionHead(name="right")]), [price], units=[3], **more
+    ),
+    "number",
+    data=_two_heads,
+    receiver=receiver_fn,
+)

@@ -46,6 +46,19 @@ def test_the_life_of_a_classifier(tmp_path: Path) -> None:
         assert layer in told
 
 
+def test_a_head_of_heads_keeps_the_state_of_its_optimizer_where_the_original_does(tmp_path: Path) -> None:
+    heads = [api.BinaryClassHead(name="left"), api.RegressionHead(name="right"), api.RegressionHead(name="up")]
+
+    def labelled() -> Any:
+        return once("two")().map(lambda features, label: (features, dict.fromkeys(["left", "right", "up"], label)))
+
+    for count in (2, 3):
+        est = X.RNNEstimator(api.MultiHead(heads[:count]), [price], units=[2], model_dir=str(tmp_path / str(count)))
+        est.train(labelled, steps=1)
+        assert f"training_{count}/Adagrad/rnn_model/logits/bias/accumulator" in est.get_variable_names()
+        assert not [name for name in est.weights if name.startswith("training")]
+
+
 def test_padding_behind_the_longest_sequence_counts_for_nothing(tmp_path: Path) -> None:
     def rows(more: int) -> Callable[[], Any]:
         def give() -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from lightwell._names import Face
-from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
+from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for, step_by
 from lightwell.canned.spec import checked_head, spec_of
 from lightwell.canned.task_heads import classifier_head, regressor_head
 from lightwell.config import RunConfig
@@ -17,7 +17,6 @@ from lightwell.errors import ModelFnError
 from lightwell.estimator.core import Estimator
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
 from lightwell.layers.record import passed_outputs
-from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
@@ -121,7 +120,7 @@ class BaselineModel:
 
     def __call__(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
         def train_op_fn(loss: Any) -> Any:
-            return minimize(optimizer_for(self.face, self.optimizer, self.where, rate=_RATE), loss)
+            return step_by(optimizer_for(self.face, self.optimizer, self.where, rate=_RATE), loss)
 
         with _v1.variable_scope(_SCOPE):
             bias = _v1.get_variable("bias", [self.head.logits_dimension], initializer=_v1.zeros_initializer())

@@ -15,10 +15,9 @@ from lightwell.canned.linear import linear_rate
 from lightwell.canned.linear_logits import SCOPE as LINEAR_SCOPE
 from lightwell.canned.linear_logits import LinearLogits, linear_part
 from lightwell.canned.optimizers.base import Rule
-from lightwell.canned.optimizers.choose import optimizer_for
+from lightwell.canned.optimizers.choose import optimizer_for, step_by
 from lightwell.canned.spec import spec_of
 from lightwell.canned.summaries import show_layer, shown_scope
-from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
@@ -76,7 +75,7 @@ class CombinedModel:
             rate = _V1_DNN_RATE if self.face == "v1" else None
             optimizer = optimizer_for(self.face, self.dnn_optimizer, self.where, rate=rate, argument="dnn_optimizer")
             known = {id(one) for one in of_linear}
-            ops.append(minimize(optimizer, loss, [one for one in trainable if id(one) not in known]))
+            ops.append(step_by(optimizer, loss, [one for one in trainable if id(one) not in known]))
         if self.linear is not None:
             rate = linear_rate(len(self.linear.feature_columns), _HIGHEST_LINEAR_RATE)
             optimizer = optimizer_for(
@@ -84,7 +83,7 @@ class CombinedModel:
             )
             if ops:  # the step is counted already
                 counter = optimizer.own_counter() if isinstance(optimizer, Rule) else False
-            ops.append(minimize(optimizer, loss, of_linear, counter))
+            ops.append(step_by(optimizer, loss, of_linear, counter))
         return tf.group(*ops)
 
 

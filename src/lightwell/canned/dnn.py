@@ -11,14 +11,13 @@ import tensorflow as tf
 from lightwell._names import Face
 from lightwell.canned.columns import dense_column_list
 from lightwell.canned.dnn_logits import SCOPE, DNNLogits, checked_units
-from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
+from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for, step_by
 from lightwell.canned.partitioning import default_partitioner
 from lightwell.canned.spec import checked_head, spec_of
 from lightwell.canned.task_heads import classifier_head, regressor_head
 from lightwell.config import RunConfig
 from lightwell.estimator.core import Estimator
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
-from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
@@ -173,7 +172,7 @@ class DNNModel:
 
         def train_op_fn(loss: Any) -> Any:
             rate = _V1_RATE if face == "v1" else None
-            return minimize(optimizer_for(face, self.optimizer, where, rate=rate), loss)
+            return step_by(optimizer_for(face, self.optimizer, where, rate=rate), loss)
 
         with _v1.variable_scope(SCOPE, partitioner=default_partitioner(face, config)):
             logits = self.logits(features, mode, self.head.logits_dimension)

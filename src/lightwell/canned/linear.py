@@ -12,7 +12,7 @@ import tensorflow as tf
 from lightwell._names import Face
 from lightwell.canned.columns import column_list
 from lightwell.canned.linear_logits import SCOPE, LinearLogits, checked_combiner, linear_part
-from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
+from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for, step_by
 from lightwell.canned.partitioning import default_partitioner
 from lightwell.canned.sdca import LinearSDCA
 from lightwell.canned.spec import checked_head, spec_of
@@ -20,7 +20,6 @@ from lightwell.canned.task_heads import classifier_head, regressor_head
 from lightwell.config import RunConfig
 from lightwell.estimator.core import Estimator
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
-from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
@@ -171,7 +170,7 @@ class LinearModel:
                     bias=bias,
                 )
             rate = linear_rate(len(self.logits.feature_columns), _HIGHEST_RATE)
-            return minimize(optimizer_for(face, self.optimizer, where, rate=rate), loss)
+            return step_by(optimizer_for(face, self.optimizer, where, rate=rate), loss)
 
         with _v1.variable_scope(SCOPE, partitioner=self.partitioner or default_partitioner(face, config)):
             logits, variables, bias = linear_part(self.logits, features, self.head.logits_dimension)

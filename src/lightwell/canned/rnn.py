@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from lightwell import _tf
 from lightwell._names import Face
 from lightwell.canned.columns import column_list
-from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for
+from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for, step_by
 from lightwell.canned.rnn_cells import recurrence
 from lightwell.canned.rnn_logits import RNNLogits
 from lightwell.canned.spec import checked_head, spec_of
@@ -20,7 +20,6 @@ from lightwell.estimator.core import Estimator
 from lightwell.feature_columns.checks import checked_columns
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
 from lightwell.heads.sequential import SequentialHeadWrapper
-from lightwell.optimizers import minimize
 from lightwell.spec import EstimatorSpec
 
 _RATE = 0.05
@@ -161,7 +160,7 @@ class RNNModel:
             features = {**features, self.head.input_sequence_mask_key: mask}
 
         def train_op_fn(loss: Any) -> Any:
-            return minimize(optimizer_for("v2", self.optimizer, self.logits.where, rate=_RATE), loss)
+            return step_by(optimizer_for("v2", self.optimizer, self.logits.where, rate=_RATE), loss)
 
         return spec_of(self.head, features=features, mode=mode, labels=labels, logits=logits, train_op_fn=train_op_fn)
 

@@ -12,7 +12,7 @@ from lightwell.heads.base import Head, described, suffixed
 from lightwell.heads.metrics import Mean
 from lightwell.heads.penalty import penalty_metric, regularized, update_penalty_metric
 from lightwell.heads.training import train_op_of, write_summaries
-from lightwell.keys import DEFAULT_SERVING_SIGNATURE, PREDICT_SERVING_KEY, MetricKeys, ModeKeys
+from lightwell.keys import DEFAULT_SERVING_SIGNATURE, PREDICT_SERVING_KEY, TRAINING_SCOPE, MetricKeys, ModeKeys
 from lightwell.outputs import ExportOutput, PredictOutput
 from lightwell.spec import EstimatorSpec
 
@@ -161,6 +161,7 @@ class MultiHead(Head):
             trainable_variables=trainable_variables,
             train_op_fn=train_op_fn,
             update_ops=update_ops,
+            scope=f"{TRAINING_SCOPE}_{len(self._heads)}",  # each of the heads had one in tf.estimator
         )
         of_heads = {suffixed(MetricKeys.LOSS, name): value for name, value in losses.items()}
         write_summaries(loss, regularization_losses, key_of=str, **of_heads)

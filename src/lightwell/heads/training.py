@@ -10,7 +10,7 @@ import tensorflow as tf
 from lightwell.errors import UsageError, WrongType
 from lightwell.heads.penalty import total_penalty
 from lightwell.interop.keras_scope import is_keras_optimizer
-from lightwell.keys import MetricKeys
+from lightwell.keys import TRAINING_SCOPE, MetricKeys
 from lightwell.optimizers import minimize
 
 _v1 = tf.compat.v1
@@ -24,7 +24,7 @@ def train_op_of(
     trainable_variables: Sequence[Any] | None = None,
     train_op_fn: Callable[[Any], Any] | None = None,
     update_ops: Sequence[Any] | None = None,
-    scope: str = "training",
+    scope: str = TRAINING_SCOPE,
 ) -> Any:
     """The op that makes a training step, by an optimizer or by a function of the user's.
 

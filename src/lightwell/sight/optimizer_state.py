@@ -6,6 +6,7 @@ public description of the op, so nothing of the optimizer object has to be known
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.program import Program
-from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE, TRAINING_SCOPE
+from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE, TRAINING_SCOPES
 
 _RATE_NAMES = ("lr", "alpha")
 _POWERS = ("beta1_power", "beta2_power")
@@ -96,7 +97,7 @@ def _serves_another(name: str, names: set[str]) -> bool:
         if owner in names:
             return True
         owner = owner.rpartition("/")[0]
-    return name.startswith((OPTIMIZER_SCOPE, TRAINING_SCOPE))
+    return name.startswith(OPTIMIZER_SCOPE) or bool(re.match(f"{TRAINING_SCOPES}/", name))
 
 
 def _powers(graph: tf.Graph) -> set[str]:

@@ -8,6 +8,7 @@ so that a new learning rate takes effect on resuming.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.callables import arguments_of
-from lightwell.keys import TRAINING_SCOPE
+from lightwell.keys import TRAINING_SCOPE, TRAINING_SCOPES
 
 _v1 = tf.compat.v1
 _Optimizer: Any = _v1.train.Optimizer
@@ -116,10 +117,10 @@ class Rule(_Optimizer):
     def _own_scope(self) -> str:
         """`training/Adam/`; `training/Adam_1/` for the second of the same name in a graph."""
         taken = [one.op.name for one in _v1.global_variables()]
-        number = 0
+        training, number = training_scope(), 0
         while not self._scope:
             suffix = f"_{number}" if number else ""
-            scope = f"{TRAINING_SCOPE}{self.get_name()}{suffix}/"
+            scope = f"{training}{self.get_name()}{suffix}/"
             if not any(name.startswith(scope) for name in taken):
                 self._scope = scope
             number += 1
@@ -137,6 +138,12 @@ class Rule(_Optimizer):
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         return self.sparse(handle, grad, indices)
+
+
+def training_scope() -> str:
+    """Where the optimizers of a canned model keep their state: `training/`, or what its head calls it."""
+    here = _v1.get_default_graph().get_name_scope().split("/")
+    return next((one for one in reversed(here) if re.fullmatch(TRAINING_SCOPES, one)), TRAINING_SCOPE) + "/"
 
 
 def faded(average: Any, kept: Any, new: Any, indices: Any) -> Any:

@@ -16,12 +16,14 @@ from lightwell._names import Face
 from lightwell.callables import arguments_of
 from lightwell.canned.optimizers.adagrad import Adagrad
 from lightwell.canned.optimizers.adam import Adam
+from lightwell.canned.optimizers.base import training_scope
 from lightwell.canned.optimizers.from_keras3 import as_rule
 from lightwell.canned.optimizers.ftrl import Ftrl
 from lightwell.canned.optimizers.rmsprop import RMSprop
 from lightwell.canned.optimizers.sgd import SGD
 from lightwell.errors import UsageError
 from lightwell.interop.keras_scope import is_keras_optimizer
+from lightwell.optimizers import minimize
 
 _train = tf.compat.v1.train
 _BY_NAME = {"Adagrad": Adagrad, "Adam": Adam, "Ftrl": Ftrl, "RMSProp": RMSprop, "SGD": SGD}
@@ -81,6 +83,17 @@ def optimizer_for(face: Face, given: Any, where: str, *, rate: float | None = No
         return as_rule(given) or given
     # It keeps the variables of each graph that it works in: so this graph gets a copy.
     return copy.copy(given)
+
+
+def step_by(optimizer: Any, loss: Any, var_list: Any = None, global_step: Any = None) -> Any:
+    """The op of a step by an optimizer from `optimizer_for`; see `minimize`.
+
+    One of `tf_keras` names its state after the scope that it works in, which is not that of the model.
+    """
+    if not is_keras_optimizer(optimizer):
+        return minimize(optimizer, loss, var_list, global_step)
+    with tf.name_scope(training_scope()):
+        return minimize(optimizer, loss, var_list, global_step)
 
 
 def is_optimizer(given: Any) -> bool:
