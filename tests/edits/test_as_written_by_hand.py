@@ -103,6 +103,18 @@ def test_features_the_loss_and_gradients_in_training(tmp_path: Path) -> None:
         np.testing.assert_array_equal(edited.get_variable_value(name), by_hand.get_variable_value(name), err_msg=name)
 
 
+def test_a_training_goes_on_after_one_in_which_a_layer_was_replaced(tmp_path: Path) -> None:
+    """Nothing but the layers before it stands still, and the checkpoint has all that an unedited training needs."""
+    est = models.estimator(models.mlp(), tmp_path)
+    est.train(models.data, steps=2, edits=[lw.replace("layers/dense", 0.5)])
+    before = est.get_variable_value("dense/kernel")
+    assert not np.any(est.get_variable_value("dense/kernel/Adam"))
+    est.train(models.data, steps=2)
+    assert np.any(est.get_variable_value("dense/kernel") != before)
+    by_hand = models.estimator(models.mlp(lambda x: tf.fill(tf.shape(x), 0.25)), tmp_path)
+    assert est.evaluate(models.once, edits=[lw.replace("layers/dense", 0.25)]) == by_hand.evaluate(models.once)
+
+
 def test_draws_of_the_model_stay_as_they_are(tmp_path: Path) -> None:
     """Neither ops of an edit nor its own draws shift the seeds of a dropout that comes after it."""
     edits = [

@@ -67,6 +67,8 @@ def test_an_edited_checkpoint_comes_after_its_parent(tmp_path: Path) -> None:
     assert found.steps.tolist() == [0, 10, 20, 20]
     assert found["weights/dense/kernel"].norm[-1] == 0.0
     assert [line.split()[0] for line in str(found).splitlines()] == ["step", "0", "10", "20", "model.ckpt-edit1-20"]
+    est.revert()
+    assert est.over_checkpoints(weights="dense/kernel").checkpoints == found.checkpoints, "also once it is taken back"
 
 
 def test_without_metrics_it_needs_no_labels(est: lw.Estimator, timeline: Any) -> None:

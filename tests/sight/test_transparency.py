@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from tests.sight import models
 
 import lightwell as lw
@@ -90,3 +91,37 @@ def test_what_is_done_to_a_value_that_was_read_stays_with_the_reader(tmp_path: P
         made.train(cached, steps=6, hooks=hooks)
         weights.append({name: made.weights[name] for name in made.weights})
     assert _differences(*weights) == []
+
+
+def _residual(features: Any, mode: str) -> Any:
+    x = lw.layers.conv2d(features["x"], 8, 3, padding="same", activation=tf.nn.relu)
+    x = tf.nn.relu(x + lw.layers.conv2d(x, 8, 3, padding="same"))
+    x = lw.layers.dense(lw.layers.flatten(x), 32)
+    for _ in range(2):
+        x = tf.nn.relu(lw.layers.dense(x, 32) + x)
+    return lw.EstimatorSpec(mode, {"y": lw.layers.dense(x, 3)})
+
+
+def _joined_by_tensorflow(features: Any, mode: str) -> Any:
+    x = lw.layers.conv2d(features["x"], 8, 3, padding="same", use_bias=False)
+    x = tf.nn.relu(lw.layers.batch_normalization(x))
+    x = tf.nn.elu(lw.layers.conv2d(x, 8, 3, padding="same"))
+    x = lw.layers.flatten(x)
+    for activation in (tf.nn.gelu, tf.nn.tanh, tf.nn.sigmoid, tf.nn.elu):
+        x = activation(lw.layers.dense(x, 32))
+    return lw.EstimatorSpec(mode, {"y": x})
+
+
+def _as_written() -> Any:
+    config = tf.compat.v1.ConfigProto()
+    config.graph_options.rewrite_options.remapping = config.graph_options.rewrite_options.OFF
+    return config
+
+
+@pytest.mark.parametrize(("model_fn", "session_config"), [(_residual, None), (_joined_by_tensorflow, _as_written())])
+def test_ops_behind_a_layer_compute_the_same(model_fn: Any, session_config: Any, tmp_path: Path) -> None:
+    """TensorFlow may compute both in one where nobody reads the layer; the docs tell when, and what to do."""
+    x = np.random.default_rng(0).standard_normal([64, 8, 8, 3]).astype(np.float32)
+    est = lw.Estimator(model_fn, config=lw.RunConfig(str(tmp_path), tf_random_seed=1, session_config=session_config))
+    with est.predictor({"x": tf.TensorSpec([None, 8, 8, 3])}) as p:
+        np.testing.assert_array_equal(p({"x": x})["y"], p({"x": x}, taps=["layers/*"])["y"])

@@ -49,7 +49,7 @@ class Changed:
     after: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Two checkpoints compared. It prints as a table, renders in a notebook, and plots.
 
@@ -84,7 +84,7 @@ class Comparison:
 
         return comparison_figure(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         table = columns(
             [("layer", "drift", "alignment", "dead units", "of"), *map(_row, self.layers)], right=(1, 2, 3, 4)
         )

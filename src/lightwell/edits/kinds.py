@@ -19,6 +19,7 @@ from lightwell.edits.base import At, Edit, is_array, on_values
 from lightwell.edits.choosing import ChoosingEdit, mask_of, part
 from lightwell.edits.functions import applied
 from lightwell.errors import UsageError, WrongType
+from lightwell.keys import ModeKeys
 from lightwell.sight.show import shape_text
 
 
@@ -89,7 +90,12 @@ class Replace(ChoosingEdit):
             dtype = _fitting(array, value, at, "value")
             new = at.numbers.hold("value", lambda one: one.array(at.path), dtype)
             new = tf.broadcast_to(new, tf.shape(value))
-        return part(mask_of(self, at), new, value)
+        mask = mask_of(self, at)
+        if mask is None and at.mode != ModeKeys.PREDICT and value.dtype.is_floating:
+            # Weights before it have a gradient of zero rather than none. Without one an optimizer makes no slots for
+            # them, and a training that goes on without the edit would miss these in the checkpoint.
+            mask = tf.constant(True)
+        return part(mask, new, value)
 
     def _rows(self, array: Any, value: Any, at: At) -> Any:
         wanted = value.shape[1:]

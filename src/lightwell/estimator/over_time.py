@@ -195,7 +195,8 @@ def _chosen(model: Model, given: Sequence[Any] | None) -> list[str]:
         found = [prefix for prefix in newest_first(model.model_dir) if exists(prefix)][::-1]
     if not found:
         raise UsageError(f"{_OVER}: Couldn't find trained model at {model.model_dir}: it has no checkpoint.")
-    return sorted(dict.fromkeys(found), key=_step)
+    # `model.ckpt-100` before `model.ckpt-edit1-100`, also where the edit was reverted and the former is the newer one.
+    return sorted(dict.fromkeys(found), key=lambda prefix: (_step(prefix), len(prefix), prefix))
 
 
 def _one_checkpoint(model: Model, given: Any) -> str:
