@@ -11,7 +11,8 @@ out in single steps, so that every way to run a step gives the same numbers:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -39,15 +40,14 @@ def settle_order(graph: tf.Graph, targets: Sequence[object]) -> None:
     sources = {name: [source for source in _sources(op) if source in ops] for name, op in ops.items()}
     order = _order(ops, sources, {op.name for variable in shared for op in writes[variable]})
     places = {name: place for place, name in enumerate(order)}
-    known = {op.name for variable in shared for op in (*reads[variable], *writes[variable])}
-    bits = {name: 1 << place for name, place in places.items() if name in known}
-    above = _above(order, sources, bits)
-    for variable in shared:
-        for read in reads[variable]:
-            for write in writes[variable]:
-                first, second = sorted((read, write), key=lambda op: places[op.name])
-                if not above[second.name] & bits[first.name]:
-                    _tf.run_after(second, [first])
+    pairs = (
+        sorted((read.name, write.name), key=places.__getitem__)
+        for variable in shared
+        for read in reads[variable]
+        for write in writes[variable]
+    )
+    for first, second in _open(pairs, order, sources):
+        _tf.run_after(ops[second], [ops[first]])
 
 
 def _accesses(ops: Iterable[tf.Operation]) -> tuple[dict[str, list[tf.Operation]], dict[str, list[tf.Operation]]]:
@@ -104,11 +104,26 @@ def _after_sources(names: Iterable[str], sources: Sources) -> list[str]:
     return list(found)
 
 
-def _above(order: Sequence[str], sources: Sources, bits: Mapping[str, int]) -> dict[str, int]:
-    """For each op, the reads and writes that it waits for, and itself, as bits."""
+def _open(pairs: Iterable[Sequence[str]], order: Sequence[str], sources: Sources) -> Iterator[tuple[str, str]]:
+    """Those of the pairs whose second does not wait for the first as it is.
+
+    For each op the firsts that it waits for are kept as bits, and no longer than something else asks for them: a big
+    model has many ops, and many variables.
+    """
+    firsts: dict[str, list[str]] = {}
+    for first, second in pairs:
+        firsts.setdefault(second, []).append(first)
+    known = {first for found in firsts.values() for first in found}
+    bits = {name: 1 << number for number, name in enumerate(name for name in order if name in known)}
+    left = Counter(source for name in order for source in sources[name])
     above: dict[str, int] = {}
     for name in order:
-        above[name] = bits.get(name, 0)
+        waits_for = bits.get(name, 0)
         for source in sources[name]:
-            above[name] |= above[source]
-    return above
+            waits_for |= above[source]
+            left[source] -= 1
+            if not left[source]:
+                del above[source]
+        if left[name]:
+            above[name] = waits_for
+        yield from ((first, name) for first in firsts.get(name, ()) if not waits_for & bits[first])
