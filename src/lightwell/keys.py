@@ -87,3 +87,9 @@ class PredictionKeys:
     PREDICTIONS = "predictions"
     PROBABILITIES = "probabilities"
     TOP_K = "top_k"
+
+
+# What an op does with a variable whose handle it takes: these read its value, those make no use of it; all else may
+# change it.
+READS_VALUE = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd"])
+NO_USE_OF_VALUE = frozenset(["VariableShape", "VarIsInitializedOp", "DestroyResourceOp"])

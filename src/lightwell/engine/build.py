@@ -15,11 +15,11 @@ import tensorflow as tf
 from lightwell import litter
 from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
+from lightwell.devices.placement import device_of
+from lightwell.devices.replicas import Replicas, built_on_all, in_scope, joined_spec
+from lightwell.devices.strategies import input_context, replicas_here
 from lightwell.engine.metrics import evaluation_ops, with_loss_metric
-from lightwell.engine.placement import device_of
 from lightwell.engine.program import Program
-from lightwell.engine.replicas import Replicas, built_on_all, in_scope, joined_spec
-from lightwell.engine.strategies import input_context, replicas_here
 from lightwell.errors import ModelFnError
 from lightwell.failures.model_fn import Call, explained_model_fn_error
 from lightwell.feature_columns.recording import recording_columns

@@ -15,9 +15,9 @@ import tensorflow as tf
 
 from lightwell.engine.fusible import functions_called, functions_of, is_random, within
 from lightwell.engine.loop import can_be_kept
-from lightwell.engine.order import NEITHER, READS
 from lightwell.engine.step_copy import has_functions, step_ops
 from lightwell.engine.task import Task
+from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
 from lightwell.log import logger
 
 _PYTHON = frozenset("PyFunc PyFuncStateless EagerPyFunc".split())
@@ -105,7 +105,7 @@ def _why_uncounted(task: Task, inside: Sequence[tf.Operation]) -> str | None:
     if read.type != "ReadVariableOp":
         return "the global step is no resource variable"
     counter = read.inputs[0]
-    writes = [op for op in counter.consumers() if op.name in names and op.type not in READS | NEITHER]
+    writes = [op for op in counter.consumers() if op.name in names and op.type not in READS_VALUE | NO_USE_OF_VALUE]
     if len(writes) > 1 or any(
         op.type != "AssignAddVariableOp" or tf.get_static_value(op.inputs[1]) is None for op in writes
     ):

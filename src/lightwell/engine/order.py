@@ -18,9 +18,8 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.step_copy import step_ops
+from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
 
-READS = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd"])
-NEITHER = frozenset(["VariableShape", "VarIsInitializedOp", "DestroyResourceOp"])
 Sources = Mapping[str, Sequence[str]]
 
 
@@ -56,8 +55,8 @@ def _accesses(ops: Iterable[tf.Operation]) -> tuple[dict[str, list[tf.Operation]
     writes: dict[str, list[tf.Operation]] = {}
     for op in ops:
         for tensor in op.inputs:
-            if tensor.dtype == tf.resource and tensor.op.type == "VarHandleOp" and op.type not in NEITHER:
-                (reads if op.type in READS else writes).setdefault(tensor.op.name, []).append(op)
+            if tensor.dtype == tf.resource and tensor.op.type == "VarHandleOp" and op.type not in NO_USE_OF_VALUE:
+                (reads if op.type in READS_VALUE else writes).setdefault(tensor.op.name, []).append(op)
     return reads, writes
 
 
@@ -74,7 +73,7 @@ def _order(ops: Mapping[str, tf.Operation], sources: Sources, writes: set[str]) 
     by_need = _after_sources(ops, sources)
     waits: set[str] = set()  # for more than variables and constants
     for name in by_need:
-        is_plain = not ops[name].op_def.is_stateful or ops[name].type in READS
+        is_plain = not ops[name].op_def.is_stateful or ops[name].type in READS_VALUE
         if (not is_plain and name not in writes) or any(one in waits or one in writes for one in sources[name]):
             waits.add(name)
     late = writes & waits

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.lineage import Change
-from lightwell.engine.replicas import Replicas
+from lightwell.devices.replicas import Replicas
 from lightwell.inputs.unpack import Inputs
 from lightwell.layers.record import LayerBook
 from lightwell.spec import EstimatorSpec

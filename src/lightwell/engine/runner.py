@@ -18,9 +18,9 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.cluster import LOST_SESSION
+from lightwell.devices.lookout import Lookout
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.kept import Kept
-from lightwell.engine.lookout import Lookout
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.ready import KEEP, Ready, make_ready

@@ -13,11 +13,11 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.restore import Source, restore
-from lightwell.engine.lookout import Lookout, close
-from lightwell.engine.member import Member
+from lightwell.devices.lookout import Lookout, close
+from lightwell.devices.member import Member
+from lightwell.devices.together import check_same_start
 from lightwell.engine.program import Program
 from lightwell.engine.readiness import add_readiness
-from lightwell.engine.together import check_same_start
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs

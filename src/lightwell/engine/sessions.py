@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightwell.checkpoints.restore import version_of
+from lightwell.devices.lookout import close
 from lightwell.engine.calls import Calls
 from lightwell.engine.compiled import Compiled
 from lightwell.engine.forms import Forms
-from lightwell.engine.lookout import close
 from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs

@@ -10,12 +10,12 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.config import RunConfig
-from lightwell.engine.member import TrainingOver
+from lightwell.devices.member import TrainingOver
+from lightwell.devices.together import has_joint_statistics
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.task import task_of_training
-from lightwell.engine.together import has_joint_statistics
 from lightwell.errors import UsageError
 from lightwell.failures.nan import explain_nan
 from lightwell.hooks.checkpoint_work import CheckpointWork

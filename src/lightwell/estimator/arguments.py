@@ -88,7 +88,7 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
         UsageError: it cannot; the text says where it can.
     """
     if strategy is not None:
-        from lightwell.engine.strategies import check_strategy
+        from lightwell.devices.strategies import check_strategy
 
         check_strategy(doing, strategy, config)
     if doing == "train" and config.task_type in (PS, EVALUATOR):

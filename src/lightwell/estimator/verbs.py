@@ -23,6 +23,8 @@ from lightwell.checkpoints.restore import Source
 from lightwell.checkpoints.turns import chief_in, training_in
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
+from lightwell.devices.member import Member, joined
+from lightwell.devices.strategies import of_this_process, with_devices_of
 from lightwell.edits.base import Edit
 from lightwell.edits.changes import Changes
 from lightwell.edits.changes import checked_edits as checked_edits
@@ -36,14 +38,12 @@ from lightwell.engine.evaluate import evaluation_hooks, read_metrics
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
 from lightwell.engine.held import HeldSession
-from lightwell.engine.member import Member, joined
 from lightwell.engine.predict import predict as run_prediction
 from lightwell.engine.predict import task_of_prediction, warn_if_endless
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Prepared, Sessions
-from lightwell.engine.strategies import of_this_process, with_devices_of
 from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training

@@ -15,11 +15,10 @@ from lightwell import _tf
 from lightwell.errors import ModelFnError
 from lightwell.interop.trace import active_trace
 from lightwell.interop.variables import graph_of, move_to_local, own_part, tf_variable
+from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
 
 # What reads a variable; every other operation that takes its handle changes it, or is a function that may.
-_READS = frozenset(
-    "ReadVariableOp VarIsInitializedOp VariableShape ResourceGather ResourceGatherNd SaveV2 RestoreV2".split()
-)
+_READS = READS_VALUE | NO_USE_OF_VALUE | {"SaveV2", "RestoreV2"}
 _BATCH = ("IteratorGetNext", "QueueDequeue", "ReaderRead")
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.order import NEITHER, READS
 from lightwell.engine.step_copy import step_ops
-from lightwell.keys import OWN_SCOPE
+from lightwell.keys import NO_USE_OF_VALUE, OWN_SCOPE, READS_VALUE
 
 # Ops that hand a variable on, into a branch or a loop, to those that write it.
 _HAND_ON = frozenset(["Enter", "Identity", "Merge", "RefEnter", "RefIdentity", "RefMerge", "RefSwitch", "Switch"])
@@ -53,7 +52,7 @@ def hold_weights(graph: tf.Graph, train_op: Any, shares: Sequence[tuple[Any, flo
 
 def _written(op: tf.Operation, held: Mapping[str, Any]) -> list[str]:
     """The names of the held variables that an op may write, or hands on to what may."""
-    if op.type in READS or op.type in NEITHER:
+    if op.type in READS_VALUE or op.type in NO_USE_OF_VALUE:
         return []
     read_only = _read_only(op)
     found = []

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from lightwell import _tf
+from lightwell.devices.together import is_taken_together
 from lightwell.engine.program import Program
-from lightwell.engine.together import is_taken_together
 from lightwell.errors import PathError, UsageError
 from lightwell.keys import ModeKeys
 from lightwell.sight.nearest import nearest_paths

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.finished import Finished, ask_to_stop, stop_asked
 from lightwell.checkpoints.index import exists, step_of
-from lightwell.engine.member import finished_in
+from lightwell.devices.member import finished_in
 from lightwell.errors import CheckpointError
 from lightwell.log import logger
 from lightwell.workflow.observers import EvaluationObserver

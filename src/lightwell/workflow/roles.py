@@ -18,7 +18,7 @@ from lightwell.checkpoints.finished import mark_finished, stop_asked
 from lightwell.checkpoints.index import step_of
 from lightwell.cluster import CHIEF, EVALUATOR, MASTER, PS, WORKER, trains_together
 from lightwell.config import RunConfig
-from lightwell.engine.member import finished_in, name_of_task, newly_finished, start_server
+from lightwell.devices.member import finished_in, name_of_task, newly_finished, start_server
 from lightwell.errors import UsageError
 from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.log import logger

@@ -15,11 +15,10 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.order import NEITHER, READS
-from lightwell.engine.strategies import spans_processes
-from lightwell.engine.together import told_to_all
+from lightwell.devices.strategies import spans_processes
+from lightwell.devices.together import told_to_all
 from lightwell.inputs.shares import Share
-from lightwell.keys import OWN_SCOPE
+from lightwell.keys import NO_USE_OF_VALUE, OWN_SCOPE, READS_VALUE
 from lightwell.layers.per_graph import replica_number
 from lightwell.spec import EstimatorSpec
 
@@ -134,7 +133,7 @@ def _writes(graph: tf.Graph, variables: dict[str, Any]) -> dict[str, list[tf.Ope
     first = {variable.initializer.name for variable in variables.values()}
     writes: dict[str, list[tf.Operation]] = {}
     for op in graph.get_operations():
-        if op.type in READS or op.type in NEITHER or op.name in first:
+        if op.type in READS_VALUE or op.type in NO_USE_OF_VALUE or op.name in first:
             continue
         for tensor in op.inputs:
             if tensor.dtype == tf.resource and tensor.name in variables:

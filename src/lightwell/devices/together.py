@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.index import step_of
-from lightwell.engine.member import Member
+from lightwell.devices.member import Member
 from lightwell.errors import UsageError
 from lightwell.hooks.stop_together import StopTogether
 from lightwell.keys import OWN_SCOPE

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any
 
-from lightwell.engine.member import Member, PeerLost, TrainingOver
+from lightwell.devices.member import Member, PeerLost, TrainingOver
 
 _LOOK_EVERY, _LOOK_EVERY_FAR = 0.5, 10.0
 _GRACE = 1.0  # for a last step that is under way

@@ -1,0 +1,1 @@
+"""Where a model runs: the devices of a machine, the processes of a cluster."""
