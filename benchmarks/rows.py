@@ -210,10 +210,9 @@ ROWS = (
         contenders=(OURS, "tf_estimator", "keras3/predict", "tf_session/build"),
         goals=(AtLeast(8, "tf_estimator"),),
         limit="Whoever calls `input_fn` and `model_fn` anew lets TensorFlow build their graph, in Python: by hand, "
-        "without running anything, that takes nearly as long as all of this call (see the row's last line), in which "
-        "variables are copied from earlier ones of their kind. Of 18 ms: `model_fn` 8, `input_fn` and its "
-        "iterator 4, session calls 2.5, the step counter 1, comparing the graph with earlier ones 0.5, looking "
-        "for a newer checkpoint 0.6. `RunConfig(pure_model_fn=True)` skips `model_fn`, see the next row; "
+        "without running anything, that takes most of the time of this call (see the row's last line). "
+        "Copying variables from earlier ones of their kind, which takes a third off, was tried and left out: it means "
+        "to rebuild TensorFlow's variables from the inside. `RunConfig(pure_model_fn=True)` skips `model_fn`, see the next row; "
         "`predictor()` both, see `one_row`.",
     ),
     Row(

@@ -260,17 +260,6 @@ def is_stateful(op_type: str) -> bool | None:
     return None if found is None else bool(found.is_stateful)
 
 
-def is_plain_here(graph: Any) -> bool:
-    """Whether an op made here and now gets no device, condition or attribute from around it: then those of a variable
-    may be copies of another's ops. Nothing public tells."""
-    single = "_attr_scope_map _op_to_kernel_label_map _gradient_override_map _container _control_flow_context".split()
-    missing = lacking(graph, [*single, "_device_functions_outer_to_inner", "_colocation_stack"])
-    if missing:
-        tell_once(release(), tuple(missing), "Models take a little longer to build.")
-    several = [] if missing else [*graph._device_functions_outer_to_inner, *graph._colocation_stack.peek_objs()]
-    return not missing and not any([*several, *(getattr(graph, name) for name in single)])
-
-
 def function_graph(graph: Any, name: str) -> Any:
     """The graph of a function that a graph calls, by its name; None if it is not known.
 

@@ -55,9 +55,7 @@ def _why_not(strategy: Any) -> str:
             "which is for Keras and for loops of your own, with a ClusterCoordinator. An Estimator trains over "
             "parameter servers without a strategy: TF_CONFIG with ps tasks is all it takes."
         )
-    with tf.Graph().as_default():  # in which nobody has entered a strategy
-        is_default = type(strategy) is type(tf.distribute.get_strategy())
-    if is_default:
+    if not tf.distribute.has_strategy() and type(strategy) is type(tf.distribute.get_strategy()):
         return "which is what tf.distribute.get_strategy() gives where there is none."
     return "which it does not know."
 

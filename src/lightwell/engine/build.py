@@ -37,7 +37,6 @@ from lightwell.layers.record import LayerBook, passed, passed_loss, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
 from lightwell.spec import EstimatorSpec, returned_spec
-from lightwell.variables import variables_alike
 
 _GraphKeys = tf.compat.v1.GraphKeys
 
@@ -112,7 +111,7 @@ def build(recipe: Recipe) -> Program:
 def draft(recipe: Recipe) -> Draft:
     """Calls `input_fn` in a new graph."""
     graph, device = tf.Graph(), device_of(recipe.config, recipe.mode)
-    with graph.as_default(), graph.device(device), in_scope(recipe.strategy), variables_alike():
+    with graph.as_default(), graph.device(device), in_scope(recipe.strategy):
         tf.compat.v1.set_random_seed(recipe.config.tf_random_seed)
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = recipe.make_global_step(graph) if is_first else None
@@ -125,7 +124,7 @@ def finish(draft: Draft) -> Program:
     """Calls `model_fn` in a draft's graph, and adds what its mode needs."""
     recipe, graph = draft.recipe, draft.graph
     litter.note(graph)
-    with graph.as_default(), graph.device(draft.device), in_scope(recipe.strategy), variables_alike():
+    with graph.as_default(), graph.device(draft.device), in_scope(recipe.strategy):
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = draft.global_step if is_first else recipe.make_global_step(graph)
         book = LayerBook(edits=recipe.edits)
