@@ -119,7 +119,8 @@ def _estimate(found: dict[str, Any]) -> str:
         "over its own link; all of them together get no more than the links of the servers carry, over which weights "
         "are spread evenly. With all-reduce a ring carries 2 (n - 1) / n times the weights in a step that all take "
         "together. Left out are latency, servers' work for many workers, stragglers, stale gradients, and that "
-        "computing and sending overlap: nothing beyond two workers was run. In bold: where the servers' links are the limit.",
+        "computing and sending overlap: nothing beyond two workers was run. In bold: where the servers' links are the "
+        "limit.",
         f"Thousands of examples per second (batches of {batch}):",
     ]
     for gbit in LINKS:
@@ -132,7 +133,8 @@ def _estimate(found: dict[str, Any]) -> str:
                 limited = rate < count / (step + 2 * weight_bytes / link)
                 shown = f"{rate * batch / 1e3:,.1f}"
                 cells.append(f"**{shown}**" if limited else shown)
-            cells.append(f"{in_a_ring(count, link, ring_step, weight_bytes) * batch / 1e3:,.1f}")
+            ring = in_a_ring(count, link, ring_step, weight_bytes) * batch / 1e3
+            cells.append(f"{ring:,.1f}" if count > 1 else "")  # alone, nothing is reduced
             table.append(f"| {count} | " + " | ".join(cells) + " |")
         lines.append("\n".join(table))
     limit = 10e9 / 8 / weight_bytes
@@ -168,8 +170,8 @@ def _draw(found: dict[str, Any], path: Path) -> None:
     for servers, colour in zip(SERVERS, ("#c44536", "#c98b2b", "#9aa5b1"), strict=True):
         rates = [batch * over_servers(count, servers, link, step, weight_bytes) for count in WORKERS]
         right.plot(WORKERS, rates, "o-", color=colour, markersize=3, label=f"{servers} ps")
-    rates = [batch * in_a_ring(count, link, ring_step, weight_bytes) for count in WORKERS]
-    right.plot(WORKERS, rates, "o-", color="#2a7f62", markersize=3, label="all-reduce")
+    rates = [batch * in_a_ring(count, link, ring_step, weight_bytes) for count in WORKERS[1:]]
+    right.plot(WORKERS[1:], rates, "o-", color="#2a7f62", markersize=3, label="all-reduce")
     right.set_xscale("log")
     right.set_yscale("log")
     right.set_xlabel("workers", fontsize=8)
