@@ -83,8 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             (out / "scaling.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     found["model"] = {"batch": _BATCH, "units": _UNITS, "weight_bytes": 4 * _weights(_UNITS)}
     (out / "scaling.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if "one_single" not in found["arrangements"]:
-        print("No page without the figures of 'one_single', which the others are held against.")
+    missing = [one.key for one in ARRANGEMENTS if one.key not in found["arrangements"]]
+    if missing:
+        print(f"No page without the figures of {', '.join(missing)}.")
         return
     write_page(found, out)
     print(f"Written: {out.name}/SCALING.md")

@@ -29,7 +29,7 @@ def over_servers(workers: int, servers: int, link: float, step: float, weight_by
         workers: how many train.
         servers: how many parameter servers share the weights evenly.
         link: bytes per second, each way, of every machine's link.
-        step: seconds that a worker computes for a step.
+        step: seconds that a worker takes for a step without the link.
         weight_bytes: all weights.
     """
     alone = step + 2 * weight_bytes / link
@@ -78,8 +78,8 @@ def _sections(found: dict[str, Any]) -> list[str]:
         "processes of a cluster do (between one call and many lies what fused steps save). It holds the bytes on their "
         "way, the server's work, the wait for others and, with two workers and a server, the shared cores. Two "
         "processes that know nothing of each other show what two cores of this machine are worth: more than that is "
-        "not to be had here. Replicas and processes that train together stay below it: with so little to compute for "
-        "each weight, what they do besides computing costs more than the second core gains.",
+        "not to be had here. Replicas and processes that train together stayed below it, and below one process; where "
+        "that time goes was not taken apart.",
         "Bytes are those that the loopback device carried"
         + (" in a network of these processes alone" if alone else " (of all processes of the machine)")
         + ", beside those that follow from the variables: over parameter servers a worker reads all weights and sends "
@@ -108,17 +108,19 @@ def _table(rows: dict[str, Any], weight_bytes: float) -> str:
 
 
 def _estimate(found: dict[str, Any]) -> str:
-    model, step = found["model"], found["arrangements"]["one_single"]["step_ms"] / 1e3
+    model, step, ring_step = found["model"], *_steps(found)
     weight_bytes, batch = model["weight_bytes"], model["batch"]
     head = [*(f"{n} ps" for n in SERVERS), "all-reduce"]
     lines = [
-        f"**An estimate, not a measurement.** It takes the step of one process ({1e3 * step:.2f} ms, one core) and the "
-        f"bytes of a step ({weight_bytes / _MB:.2f} MB each way), which were measured, and a link of so many Gbit/s, "
-        "each way, of every machine, which is assumed. With parameter servers a worker computes, then reads and sends "
+        f"**An estimate, not a measurement.** It takes the step of a worker as it was measured over loopback, with all "
+        f"that it costs besides computing ({1e3 * step:.2f} ms with one server, {1e3 * ring_step:.2f} ms in a ring of "
+        f"two), and adds the time that the bytes of a step ({weight_bytes / _MB:.2f} MB each way) take on a link of so "
+        "many Gbit/s, each way, of every machine, which is assumed. With parameter servers a worker reads and sends "
         "over its own link; all of them together get no more than the links of the servers carry, over which weights "
         "are spread evenly. With all-reduce a ring carries 2 (n - 1) / n times the weights in a step that all take "
-        "together. Left out are latency, the servers' own work, stragglers, stale gradients, and that computing and "
-        "sending overlap: nothing beyond two workers was run. In bold: where the servers' links are the limit.",
+        "together. Left out are latency, servers' work for many workers, stragglers, stale gradients, and that "
+        "computing and sending overlap: nothing beyond two workers was run. In bold: where the servers' links are the "
+        "limit.",
         f"Thousands of examples per second (batches of {batch}):",
     ]
     for gbit in LINKS:
@@ -131,7 +133,8 @@ def _estimate(found: dict[str, Any]) -> str:
                 limited = rate < count / (step + 2 * weight_bytes / link)
                 shown = f"{rate * batch / 1e3:,.1f}"
                 cells.append(f"**{shown}**" if limited else shown)
-            cells.append(f"{in_a_ring(count, link, step, weight_bytes) * batch / 1e3:,.1f}")
+            ring = in_a_ring(count, link, ring_step, weight_bytes) * batch / 1e3
+            cells.append(f"{ring:,.1f}" if count > 1 else "")  # alone, nothing is reduced
             table.append(f"| {count} | " + " | ".join(cells) + " |")
         lines.append("\n".join(table))
     limit = 10e9 / 8 / weight_bytes
@@ -142,6 +145,12 @@ def _estimate(found: dict[str, Any]) -> str:
         "large tables read by rows (embeddings) moves only the rows of its batch."
     )
     return "\n\n".join(lines)
+
+
+def _steps(found: dict[str, Any]) -> tuple[float, float]:
+    """The seconds of a worker's step, as measured: with one server, in a ring of two."""
+    rows = found["arrangements"]
+    return rows["ps_1"]["step_ms"] / 1e3, rows["together_2"]["step_ms"] / 1e3
 
 
 def _draw(found: dict[str, Any], path: Path) -> None:
@@ -156,13 +165,13 @@ def _draw(found: dict[str, Any], path: Path) -> None:
     left.set_yticks(range(len(rows)), [row["title"] for row in rows], fontsize=7)
     left.invert_yaxis()
     left.set_title("measured: examples per second", fontsize=8)
-    step = found["arrangements"]["one_single"]["step_ms"] / 1e3
+    step, ring_step = _steps(found)
     weight_bytes, batch, link = found["model"]["weight_bytes"], found["model"]["batch"], 10e9 / 8
     for servers, colour in zip(SERVERS, ("#c44536", "#c98b2b", "#9aa5b1"), strict=True):
         rates = [batch * over_servers(count, servers, link, step, weight_bytes) for count in WORKERS]
         right.plot(WORKERS, rates, "o-", color=colour, markersize=3, label=f"{servers} ps")
-    rates = [batch * in_a_ring(count, link, step, weight_bytes) for count in WORKERS]
-    right.plot(WORKERS, rates, "o-", color="#2a7f62", markersize=3, label="all-reduce")
+    rates = [batch * in_a_ring(count, link, ring_step, weight_bytes) for count in WORKERS[1:]]
+    right.plot(WORKERS[1:], rates, "o-", color="#2a7f62", markersize=3, label="all-reduce")
     right.set_xscale("log")
     right.set_yscale("log")
     right.set_xlabel("workers", fontsize=8)
