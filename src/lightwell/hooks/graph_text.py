@@ -1,4 +1,4 @@
-"""A graph as text, as `graph.pbtxt` has it: byte for byte what TensorFlow writes, in a fraction of the time.
+"""A graph as text, as `graph.pbtxt` has it: what `text_format` writes, byte for byte, in a fraction of the time.
 
 Nodes of a graph differ in their names; their attributes are mostly the same few, which are put into words once.
 """
