@@ -34,8 +34,10 @@ class Axis:
 
 AXES = (
     Axis("layers", "layers of 64 units", "a training step, batch 32", (2, 4, 8, 16, 32, 64)),
+    Axis("depth", "layers of 64 units, many", "a training step, batch 32", (128, 512, 2_048), (OURS,)),
+    Axis("watches", "watches, each every 10 steps", "a training step, batch 32", (0, 1, 10, 100, 1_000), (OURS,)),
     Axis("taps", "taps, of 64 layers", "predicting 10,000 rows", (0, 1, 4, 16, 64), (OURS,)),
-    Axis("rows", "rows of 64 numbers", "predicting all of them", (1_000, 10_000, 100_000, 1_000_000)),
+    Axis("rows", "rows of 64 numbers", "predicting all of them", (1_000, 10_000, 100_000, 1_000_000, 10_000_000)),
     Axis("batch", "batch size", "a training step", (1, 8, 64, 512, 4096)),
     Axis("params", "weights", "a training step, batch 32", (10**4, 10**5, 10**6, 10**7, 10**8)),
 )

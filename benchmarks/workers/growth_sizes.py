@@ -10,12 +10,15 @@ FEATURES = 64
 WIDTH = 64
 BATCH = 32
 TAPPED_LAYERS = 64
+WATCHED_LAYERS = 32
 
 
 def hidden_for(axis: str, size: int) -> tuple[int, ...]:
     """The widths of the hidden layers; the logits are one more layer."""
-    if axis == "layers":
+    if axis in ("layers", "depth"):
         return (WIDTH,) * (size - 1)
+    if axis == "watches":
+        return (WIDTH,) * (WATCHED_LAYERS - 1)
     if axis == "params":
         return (width_for(size),) * 2
     return (WIDTH,)

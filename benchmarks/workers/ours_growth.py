@@ -7,17 +7,18 @@ import tempfile
 import time
 from typing import Any
 
+import lightwell as lw
 from benchmarks.workers import data
 from benchmarks.workers import estimator_models as models
 from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.estimator_pieces import trained
-from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, WIDTH, hidden_for
+from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, WATCHED_LAYERS, WIDTH, hidden_for
 from benchmarks.workers.protocol import Measure, Plan, Worker, seconds_per_call, watched_memory
 
 
 def register_growth(worker: Worker, api: Api) -> None:
     """Adds a piece per axis."""
-    for axis in ("layers", "batch", "params"):
+    for axis in ("layers", "depth", "batch", "params", "watches"):
         worker.piece(f"growth_{axis}")(functools.partial(_training, api, axis))
     worker.piece("growth_rows")(functools.partial(_rows, api))
     worker.piece("growth_taps")(functools.partial(_taps, api))
@@ -28,13 +29,14 @@ def _training(api: Api, axis: str, plan: Plan) -> Measure:
     batch = plan.size if axis == "batch" else BATCH
     model_fn = models.mlp(api, hidden_for(axis, plan.size))
     input_fn = models.digits_input(api, max(data.TRAIN_ROWS, 2 * batch), FEATURES, batch)
+    watches = plan.size if axis == "watches" else 0
 
     def run(steps: int) -> tuple[float, float]:
         """The seconds to the first step, and of a step after the first few."""
         times: list[float] = []
         with tempfile.TemporaryDirectory() as model_dir:
             started = time.perf_counter()
-            hooks = [api.stamp([1, 10, 10 + steps], times)]
+            hooks = [api.stamp([1, 10, 10 + steps], times), *(_watch(number) for number in range(watches))]
             api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
         return times[0] - started, (times[2] - times[1]) / steps
 
@@ -45,6 +47,12 @@ def _training(api: Api, axis: str, plan: Plan) -> Measure:
         return {"seconds": step, "start_seconds": start, "memory_mb": memory_mb()}
 
     return measure
+
+
+def _watch(number: int) -> Any:
+    """One of many watches: statistics of one of the layers."""
+    path = f"layers/dense_{1 + number % (WATCHED_LAYERS - 1)}"
+    return lw.Watch(lw.stats(path), every=10, do=lambda found: None)
 
 
 def _rows(api: Api, plan: Plan) -> Measure:

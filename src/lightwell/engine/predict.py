@@ -94,8 +94,10 @@ def _examples(batch: Any) -> Iterator[Any]:
         batch_length({"predictions": batch})
         yield from batch
         return
-    for row in range(batch_length(batch)):
-        yield {key: value[row] for key, value in batch.items()}
+    batch_length(batch)
+    keys = list(batch)
+    for row in zip(*batch.values(), strict=True):  # views; an array gives them faster than by index
+        yield dict(zip(keys, row, strict=True))
 
 
 def batch_length(batch: Mapping[str, Any]) -> int:
