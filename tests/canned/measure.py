@@ -59,6 +59,11 @@ def write_checkpoint(model_dir: Path, variables: dict[str, Any]) -> None:
     (model_dir / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-2"\n')
 
 
+def losses_of(model_dir: Path) -> list[float]:
+    """The losses after the first steps, as summaries show them."""
+    return _shown(model_dir)[0]
+
+
 def _shown(model_dir: Path) -> tuple[list[float], list[str]]:
     losses, tags = {}, set()
     for path in glob.glob(f"{model_dir}/events*"):
