@@ -212,8 +212,8 @@ ROWS = (
         limit="Whoever calls `input_fn` and `model_fn` anew lets TensorFlow build their graph, in Python: by hand, "
         "without running anything, that takes most of the time of this call (see the row's last line). "
         "Copying variables from earlier ones of their kind, which takes a third off, was tried and left out: it means "
-        "to rebuild TensorFlow's variables from the inside. `RunConfig(pure_model_fn=True)` skips `model_fn`, see the next "
-        "row; `predictor()` both, see `one_row`.",
+        "to rebuild TensorFlow's variables from the inside. `RunConfig(pure_model_fn=True)` skips `model_fn`, see the "
+        "next row; `predictor()` both, see `one_row`.",
     ),
     Row(
         "predict_loop_vouched",
