@@ -162,8 +162,9 @@ ROWS = (
         goals=(AtLeast(2, "tf_estimator"),),
         limit="The operations of a step are the limit, as in `mlp`: a step is as long as that of a `model_fn` with the "
         "same layers and Adagrad, without a head's checks. Half of it are Adagrad over 100,000 weights and the two "
-        "products with them, in the same kernels for both. Tried: checks of labels without branches (a fifth of a "
-        "step, kept); taking batches in the calling thread (nothing). `RunConfig(jit_compile=True)` compiles them.",
+        "products with them, in the same kernels for both. Tried: checks of labels without branches (kept); "
+        "taking batches in the calling thread (no difference beyond noise). "
+        "`RunConfig(jit_compile=True)` compiles them.",
     ),
     Row(
         "predict_batches",
