@@ -18,7 +18,7 @@ v1 = tf.compat.v1
 def many_small_ops(features: Any) -> Any:
     """XLA makes one loop of them."""
     weight = v1.get_variable("weight", [4], initializer=v1.ones_initializer())
-    for _ in range(200):
+    for _ in range(60):
         features = tf.tanh(features * weight + 0.1)
     return features
 
