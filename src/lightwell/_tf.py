@@ -220,7 +220,9 @@ def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
     return IndexedSlicesValue(values, indices, dense_shape)
 
 
-def prepared_call(session: Any, fetches: Sequence[str], targets: Sequence[str], stays: bool) -> Callable[[], Any]:
+def prepared_call(
+    session: Any, fetches: Sequence[str], targets: Sequence[str], stays: bool, fed: Sequence[str] = ()
+) -> Callable[..., Any]:
     """A call of a session that fetches tensors and runs operations, by name; what it needs is looked up once.
 
     `Session.make_callable` prepares less, and takes no options; the one needed is to stay in the thread that calls,
@@ -231,12 +233,12 @@ def prepared_call(session: Any, fetches: Sequence[str], targets: Sequence[str], 
     missing = [*lacking(session, ["_make_callable_from_options"]), *lacking(config_pb2, ["CallableOptions"])]
     if missing:
         tell_once(release(), tuple(missing), "Steps take a little longer.")
-        call = session.make_callable([*fetches, *map(session.graph.get_operation_by_name, targets)])
-        return lambda: call()[: len(fetches)]
-    options = config_pb2.CallableOptions(fetch=fetches, target=targets)
+        call = session.make_callable([*fetches, *map(session.graph.get_operation_by_name, targets)], list(fed))
+        return lambda *values: call(*values)[: len(fetches)]
+    options = config_pb2.CallableOptions(fetch=fetches, target=targets, feed=fed)
     if stays:
         options.run_options.inter_op_thread_pool = -1
-    made: Callable[[], Any] = session._make_callable_from_options(options)
+    made: Callable[..., Any] = session._make_callable_from_options(options)
     return made
 
 
