@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages check format lint types bench bench-growth bench-profile clean
+.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages check format lint types bench bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -67,6 +67,9 @@ bench: env  ## measure every performance goal beside the peers (25 min)
 
 bench-growth: env  ## measure how time and memory grow with layers, taps, rows, batch and weights
 	$(BENCH) growth
+
+bench-scaling: env  ## measure processes and devices that train together, on this machine
+	$(BIN)/python -m benchmarks.scaling $(if $(QUICK),--quick)
 
 bench-profile: env  ## tell where the time of one row goes: make bench-profile ROW=mlp
 	$(BIN)/python -m benchmarks.profile $(ROW) $(if $(QUICK),--quick)

@@ -47,6 +47,7 @@ class Calls:
             found = self._prepared[key] = (made, list(elements))
         return found[0](*values)
 
+<<<<<<< HEAD
     def run_here(self, elements: Sequence[Any], fed: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
         """The values of tensors, each another, computed in the calling thread; they are to be read only."""
         key = (tuple(map(id, elements)), "here")
@@ -60,21 +61,32 @@ class Calls:
     def run_step(self, elements: Sequence[Any], stays: bool) -> Sequence[Any]:
         """The same for single steps, with as little around each as can be, in the calling thread if it `stays`."""
         key = (tuple(map(id, elements)), stays, "step")
+=======
+    def run_step(
+        self, elements: Sequence[Any], stays: bool, fed: Sequence[Any] = (), values: Sequence[Any] = ()
+    ) -> Sequence[Any]:
+        """The same for steps, with as little around each as can be, in the calling thread if it `stays`.
+
+        An operation that is run by `Session.run` or `make_callable` is never freed, nor is its graph, if the call
+        fails, by the end of the input for one; here it may.
+        """
+        key = (tuple(map(id, elements)), bool(fed), stays)
+>>>>>>> bigmodels
         found = self._prepared.get(key)
         if found is None:
             if len(self._prepared) >= _MOST_PREPARED or any(_is_handle(element) for element in elements):
-                return self.run(elements)
+                return self.run(elements, fed, values)
             places = {one.name: None for one in elements if isinstance(one, tf.Tensor)}
             targets = [one.name for one in elements if isinstance(one, tf.Operation)]
-            call = _tf.prepared_call(self._session, list(places), targets, stays)
+            call = _tf.prepared_call(self._session, list(places), targets, stays, [one.name for one in fed])
             order = [list(places).index(one.name) if one.name in places else None for one in elements]
 
-            def step() -> Sequence[Any]:
-                values = call()
-                return [None if place is None else _own(values[place]) for place in order]
+            def step(*given: Any) -> Sequence[Any]:
+                found = call(*given)
+                return [None if place is None else _own(found[place]) for place in order]
 
             found = self._prepared[key] = (step, list(elements))
-        return found[0]()
+        return found[0](*map(np.asarray, values))
 
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""

@@ -74,7 +74,7 @@ class Steps:
             metadata = tf.compat.v1.RunMetadata()
             values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
         elif self._loop is not None or self._ready.always is not None:
-            values = calls.run(look.elements)  # a loop that is not fed runs one step
+            values = calls.run_step(look.elements, False)  # a loop that is not fed runs one step
         else:
             started = time.perf_counter()
             values = calls.run_step(look.elements, self._ready.opened.threads.stays)
@@ -111,12 +111,9 @@ class Steps:
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]
         fetches = self._fetched_of_many(record, elements, loop)
         fed, limits = (loop.most, loop.until), (np.int64(most), np.int64(min(until, _FAR)))
-        options, failure = ready.opened.threads.options, None
+        failure = None
         try:
-            if options is None:
-                values = calls.run(fetches, fed, limits)
-            else:
-                values = calls.run_with_options(fetches, dict(zip(fed, limits, strict=True)), options, None)
+            values = calls.run_step(fetches, ready.opened.threads.stays, fed, limits)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
