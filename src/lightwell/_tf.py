@@ -235,16 +235,10 @@ def prepared_call(
     missing = [*lacking(session, ["_make_callable_from_options"]), *lacking(config_pb2, ["CallableOptions"])]
     if missing:
         tell_once(release(), tuple(missing), "Steps take a little longer.")
-<<<<<<< HEAD
         elements = [*fetches, *map(session.graph.get_operation_by_name, targets)]
         call = session.make_callable(elements, [session.graph.get_tensor_by_name(name) for name in fed] or None)
         return lambda *values: call(*values)[: len(fetches)]
     options = config_pb2.CallableOptions(feed=fed, fetch=fetches, target=targets)
-=======
-        call = session.make_callable([*fetches, *map(session.graph.get_operation_by_name, targets)], list(fed))
-        return lambda *values: call(*values)[: len(fetches)]
-    options = config_pb2.CallableOptions(fetch=fetches, target=targets, feed=fed)
->>>>>>> bigmodels
     if stays:
         options.run_options.inter_op_thread_pool = -1
     made: Callable[..., Any] = session._make_callable_from_options(options)

@@ -47,31 +47,21 @@ class Calls:
             found = self._prepared[key] = (made, list(elements))
         return found[0](*values)
 
-<<<<<<< HEAD
-    def run_here(self, elements: Sequence[Any], fed: Sequence[Any], values: Sequence[Any]) -> Sequence[Any]:
-        """The values of tensors, each another, computed in the calling thread; they are to be read only."""
-        key = (tuple(map(id, elements)), "here")
-        found = self._prepared.get(key)
-        if found is None:
-            names = ([one.name for one in elements], [one.name for one in fed])
-            made = _tf.prepared_call(self._session, names[0], [], True, names[1])
-            found = self._prepared[key] = (made, list(elements))
-        return found[0](*values)
-
-    def run_step(self, elements: Sequence[Any], stays: bool) -> Sequence[Any]:
-        """The same for single steps, with as little around each as can be, in the calling thread if it `stays`."""
-        key = (tuple(map(id, elements)), stays, "step")
-=======
     def run_step(
-        self, elements: Sequence[Any], stays: bool, fed: Sequence[Any] = (), values: Sequence[Any] = ()
+        self,
+        elements: Sequence[Any],
+        stays: bool,
+        fed: Sequence[Any] = (),
+        values: Sequence[Any] = (),
+        *,
+        read_only: bool = False,
     ) -> Sequence[Any]:
         """The same for steps, with as little around each as can be, in the calling thread if it `stays`.
 
         An operation that is run by `Session.run` or `make_callable` is never freed, nor is its graph, if the call
-        fails, by the end of the input for one; here it may.
+        fails, by the end of the input for one; here it may. What is only read need not be copied.
         """
-        key = (tuple(map(id, elements)), bool(fed), stays)
->>>>>>> bigmodels
+        key = (tuple(map(id, elements)), bool(fed), stays, read_only)
         found = self._prepared.get(key)
         if found is None:
             if len(self._prepared) >= _MOST_PREPARED or any(_is_handle(element) for element in elements):
@@ -83,7 +73,7 @@ class Calls:
 
             def step(*given: Any) -> Sequence[Any]:
                 found = call(*given)
-                return [None if place is None else _own(found[place]) for place in order]
+                return [None if place is None else found[place] if read_only else _own(found[place]) for place in order]
 
             found = self._prepared[key] = (step, list(elements))
         return found[0](*map(np.asarray, values))

@@ -101,9 +101,9 @@ class CompiledSteps:
     def _take(self, steps: int) -> tuple[list[_Stack], tf.errors.OpError | None]:
         """Takes batches in; gives them stacked, and what ended it."""
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
-        run = calls.run_here if self._ready.opened.threads.may_stay else calls.run
+        asked, stays = self._joined(read.running), self._ready.opened.threads.may_stay
         try:
-            values = run(self._joined(read.running), (read.most,), (np.int64(steps),))
+            values = calls.run_step(asked, stays, (read.most,), (np.int64(steps),), read_only=True)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
