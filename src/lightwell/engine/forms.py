@@ -16,7 +16,8 @@ _MOST_STEPS = 128
 _MOST_BYTES = 2**24  # of the batches that are taken in for a call
 _MOST_EMPTY = 2  # a form may have room for so many times as many batches as it would be made for
 _FIRST_STEPS = 4  # of a call that tells how big batches are, or how slow compiled steps may be
-_FAR_SLOWER = 2
+_FAR_SLOWER = 2  # times; what takes so long is tried no further
+_LONG = 0.1  # seconds; in a shorter call of a few steps, what is around them is most of it
 _MOST_UNSTEADY = 3  # calls to wait for two of the same length, which is then that of a form
 _WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
 _MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
@@ -95,7 +96,7 @@ class Forms:
             return
         if is_compiled == trial.other:
             trial.took(steps, seconds)
-        elif is_compiled and seconds / steps > _FAR_SLOWER * self._seconds / self._steps:
+        elif is_compiled and seconds > max(_LONG, _FAR_SLOWER * steps * self._seconds / self._steps):
             trial.best = {False: self._seconds / self._steps, True: seconds / steps}
             trial.is_open = False
         if not trial.is_open:
