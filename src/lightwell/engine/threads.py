@@ -7,9 +7,6 @@ ones not, and which it is differs from model to model and machine to machine. Th
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import tensorflow as tf
 
 _FEWEST_STEPS = 10  # a call of fewer says nothing
 _SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
@@ -63,8 +60,3 @@ class Threads(Trial):
     def stays(self) -> bool:
         """Whether the next call shall run in the calling thread."""
         return self.other
-
-    @property
-    def options(self) -> Any:
-        """`RunOptions` for the next call, or None."""
-        return tf.compat.v1.RunOptions(inter_op_thread_pool=-1) if self.stays else None
