@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tensorflow as tf
+from tests.conftest import LogLines
 
-from lightwell.log import logger
+from lightwell.log import logger, without_deprecations
 
 
 def test_it_is_tensorflows_logger() -> None:
@@ -20,3 +21,13 @@ def test_tensorflows_verbosity_governs_it() -> None:
         assert logger.isEnabledFor(20)
     finally:
         tf.compat.v1.logging.set_verbosity(before)
+
+
+def test_what_only_lightwell_calls_is_not_told_as_deprecated(log: LogLines) -> None:
+    with without_deprecations():
+        logger.warning("linear_model is deprecated and will be removed")
+        logger.warning("another line")
+    logger.warning("their_function is deprecated and will be removed")
+    assert log.having("another line")
+    assert log.having("their_function is deprecated")
+    assert not log.having("linear_model is deprecated")

@@ -5,14 +5,12 @@ Owns its graph and session. Takes the files of a SavedModel; gives arrays, or a 
 
 from __future__ import annotations
 
-import contextlib
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.log import logger
+from lightwell.log import without_deprecations
 
 v1 = tf.compat.v1
 _INIT_OPS = ("saved_model_main_op", "legacy_init_op")
@@ -56,21 +54,7 @@ class Served:
     def frozen(self, signature: str) -> Any:
         """The part of the graph that a signature runs, its variables made constants."""
         outputs = [info.name.partition(":")[0] for info in self._meta_graph.signature_def[signature].outputs.values()]
-        with _without_deprecations():
+        with without_deprecations():
             return v1.graph_util.convert_variables_to_constants(
                 self._session, self._graph.as_graph_def(add_shapes=True), outputs
             )
-
-
-@contextlib.contextmanager
-def _without_deprecations() -> Iterator[None]:
-    """TensorFlow calls its only function of the kind for sessions deprecated, which is no news to a user."""
-
-    def is_other(record: logging.LogRecord) -> bool:
-        return "deprecated" not in record.getMessage()
-
-    logger.addFilter(is_other)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_other)

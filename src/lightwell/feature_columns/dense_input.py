@@ -16,6 +16,7 @@ from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, slots_of
 from lightwell.layers.attach import attach_layer
 from lightwell.layers.record import passed_outputs
+from lightwell.log import without_deprecations
 
 tensorflows_input_layer = tf.compat.v1.feature_column.input_layer
 
@@ -55,7 +56,7 @@ def input_layer(
     """
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
     outputs, variables = ScopedOutputs(), dict[Any, Any]()
-    with explained(columns):
+    with explained(columns), without_deprecations():
         result = tensorflows_input_layer(features, columns, weight_collections, trainable, variables, outputs)
     layer, shared = ColumnsLayer(outputs.scope, slots_of(outputs)), with_shared(variables)
     parts = passed_parts(name=layer.name, features=features, parts=layer.columns, tensors=outputs, variables=shared)

@@ -18,6 +18,7 @@ from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, ColumnTerm
 from lightwell.layers.attach import attach_layer
 from lightwell.layers.record import passed_outputs
+from lightwell.log import without_deprecations
 
 tensorflows_linear_model = tf.compat.v1.feature_column.linear_model
 _BIAS = "bias"
@@ -48,7 +49,7 @@ def linear_model(
     """
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
     variables: dict[Any, Any] = {}
-    with explained(columns), warnings.catch_warnings():
+    with explained(columns), without_deprecations(), warnings.catch_warnings():
         # About TensorFlow's own way of making these weights; nothing that a caller could change.
         warnings.filterwarnings("ignore", message="`layer.add_variable` is deprecated", category=UserWarning)
         result = tensorflows_linear_model(
