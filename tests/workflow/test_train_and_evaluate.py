@@ -370,9 +370,9 @@ def test_a_master_alone_trains_and_evaluates(tmp_path: Path) -> None:
     assert steps_of(result) == [2, 4]
 
 
-def test_a_strategy_for_evaluation_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
-    made = estimator(tmp_path, eval_distribute=tf.distribute.OneDeviceStrategy("/cpu:0"))
-    with pytest.raises(UsageError, match="evaluate: RunConfig has the distribution strategy"):
+def test_a_strategy_that_cannot_be_used_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    made = estimator(tmp_path, eval_distribute="mirrored")
+    with pytest.raises(TypeError, match=r"evaluate: RunConfig's strategy must be a tf\.distribute\.Strategy"):
         lw.train_and_evaluate(made, train(), evaluation())
     assert not tmp_path.joinpath("checkpoint").exists()
 

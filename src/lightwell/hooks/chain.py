@@ -172,8 +172,7 @@ class HookChain:
             request.due = list(self._of_every_step)
         else:
             request.due = [hook for hook in self._around_steps if self._is_due(hook, count)]
-        if not in_bulk:
-            self._asked = count, request.due
+        self._asked = count, request.due
         for hook in request.due:
             args = self._call(hook, "before_run", context)
             if args is not None:
