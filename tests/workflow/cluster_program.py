@@ -114,7 +114,8 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
         made.train(own_part, hooks, max_steps=max_steps)
         evaluated = None
     else:
-        spec = lw.TrainSpec(own_part, max_steps=max_steps, hooks=hooks)
+        part = uneven_part if verb == "uneven" else own_part
+        spec = lw.TrainSpec(part, max_steps=max_steps, hooks=hooks)
         result = lw.train_and_evaluate(
             made, spec, lw.EvalSpec(lambda: data().batch(16), None, start_delay_secs=0, throttle_secs=0)
         )
@@ -136,6 +137,11 @@ def own_part(input_context: Any) -> Any:
     told = input_context.num_input_pipelines, input_context.input_pipeline_id, input_context.num_replicas_in_sync
     print("CONTEXT", *told, flush=True)
     return data().shard(told[0], told[1]).repeat().batch(8 // told[0])
+
+
+def uneven_part(input_context: Any) -> Any:
+    """The same, five batches for the first process, three for the second."""
+    return own_part(input_context).take(5 - 2 * input_context.input_pipeline_id)
 
 
 def momentum_model(features: Any, labels: Any, mode: str) -> Any:

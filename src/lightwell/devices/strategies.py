@@ -111,12 +111,12 @@ def replicated(strategy: Any) -> Any:
 
 def spans_processes(strategy: Any) -> bool:
     """Whether a strategy is one of a cluster, even of a single task: its devices are named after tasks."""
-    return any(re.search(r"/job:(?!localhost)", device) for device in _devices(strategy))
+    return strategy is not None and any(re.search(r"/job:(?!localhost)", device) for device in _devices(strategy))
 
 
 def of_this_process(strategy: Any) -> Any:
     """The strategy, where it is one of this process alone; None else."""
-    return None if strategy is None or spans_processes(strategy) else strategy
+    return None if spans_processes(strategy) else strategy
 
 
 def replicas_here(strategy: Any) -> int:

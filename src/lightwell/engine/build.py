@@ -17,7 +17,7 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.devices.placement import device_of
 from lightwell.devices.replicas import Replicas, built_on_all, in_scope, joined_spec
-from lightwell.devices.strategies import replicas_here
+from lightwell.devices.strategies import replicas_here, spans_processes
 from lightwell.engine.metrics import evaluation_ops, with_loss_metric
 from lightwell.engine.program import Program
 from lightwell.errors import ModelFnError
@@ -234,8 +234,11 @@ def _build_inputs(recipe: Recipe, graph: tf.Graph) -> tuple[Inputs, tuple[Share,
         result = call_input_fn(
             recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config, input_context=context
         )
-        if count > 1:
-            return shares_of(result, recipe.input_fn, recipe.mode, kept, count)
+        # What all processes do together ends for all at once: a dataset of this one that ends must say so before.
+        is_joint = recipe.mode == ModeKeys.TRAIN and spans_processes(recipe.strategy)
+        tells_end = is_joint and isinstance(result, tf.data.Dataset)
+        if count > 1 or tells_end:
+            return shares_of(result, recipe.input_fn, recipe.mode, kept, count, tells_end)
         inputs = unpack_inputs(result, recipe.input_fn, recipe.mode, kept)
         return inputs, (Share(inputs.features, inputs.labels),)
 
