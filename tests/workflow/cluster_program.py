@@ -20,6 +20,7 @@ import tensorflow as tf
 
 import lightwell as lw
 from lightwell.compat.v1 import estimator as v1_face
+from lightwell.contrib.distribute import DistributeConfig
 
 WEIGHTS = np.array([[1.0], [2.0], [-1.0]], np.float32)
 
@@ -53,9 +54,14 @@ class Slow(tf.compat.v1.train.SessionRunHook):
         time.sleep(self._seconds)
 
 
-def main(model_dir: str, max_steps: int, seconds: float, together: bool) -> None:
-    """What a user's program does; `together`, all who train take part in every step, each with all of the data."""
+def main(model_dir: str, max_steps: int, seconds: float, together: bool, strategy: bool = False) -> None:
+    """What a user's program does; `together`, all who train take part in every step, each with all of the data.
+
+    With `strategy`, it says that there are parameter servers by the strategy of TensorFlow 1 for them.
+    """
+    kind = tf.compat.v1.distribute.experimental.ParameterServerStrategy
     config = lw.RunConfig(
+        train_distribute=kind() if strategy else None,
         model_dir=model_dir,
         save_checkpoints_steps=20,
         keep_checkpoint_max=0,
@@ -67,9 +73,15 @@ def main(model_dir: str, max_steps: int, seconds: float, together: bool) -> None
     if config.task_type == "worker":
         hooks.append(tf.compat.v1.train.GlobalStepWaiterHook(0 if together else 5))
     size = 64 if together else 16
+
+    def read(input_context: Any = None) -> Any:
+        told = input_context
+        print("CONTEXT", told and (told.num_input_pipelines, told.input_pipeline_id, told.num_replicas_in_sync))
+        return data().repeat().batch(size)
+
     result = lw.train_and_evaluate(
         lw.Estimator(model_fn, config=config, params={"together": together}),
-        lw.TrainSpec(lambda: data().repeat().batch(size), max_steps=max_steps, hooks=hooks),
+        lw.TrainSpec(read, max_steps=max_steps, hooks=hooks),
         lw.EvalSpec(lambda: data().batch(16), steps=None, start_delay_secs=0, throttle_secs=0),
     )
     found = result.eval_result and {name: float(value) for name, value in result.eval_result.items()}
@@ -80,12 +92,13 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
     """All take every step together, under a strategy; `verb` is what the program calls."""
     if verb == "train":
         tf.compat.v1.disable_eager_execution()  # as programs of TensorFlow 1 do: the server is ours to start then
-        strategy: Any = tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy()
+        both = DistributeConfig(tf.compat.v1.distribute.experimental.MultiWorkerMirroredStrategy())
+        given: dict[str, Any] = {"experimental_distribute": both}
     else:
-        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        given = {"train_distribute": tf.distribute.MultiWorkerMirroredStrategy()}
     config = lw.RunConfig(
+        **given,
         model_dir=model_dir,
-        train_distribute=strategy,
         save_checkpoints_steps=3,
         keep_checkpoint_max=0,
         log_step_count_steps=1,
@@ -101,7 +114,8 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
         made.train(own_part, hooks, max_steps=max_steps)
         evaluated = None
     else:
-        spec = lw.TrainSpec(own_part, max_steps=max_steps, hooks=hooks)
+        part = uneven_part if verb == "uneven" else own_part
+        spec = lw.TrainSpec(part, max_steps=max_steps, hooks=hooks)
         result = lw.train_and_evaluate(
             made, spec, lw.EvalSpec(lambda: data().batch(16), None, start_delay_secs=0, throttle_secs=0)
         )
@@ -123,6 +137,11 @@ def own_part(input_context: Any) -> Any:
     told = input_context.num_input_pipelines, input_context.input_pipeline_id, input_context.num_replicas_in_sync
     print("CONTEXT", *told, flush=True)
     return data().shard(told[0], told[1]).repeat().batch(8 // told[0])
+
+
+def uneven_part(input_context: Any) -> Any:
+    """The same, five batches for the first process, three for the second."""
+    return own_part(input_context).take(5 - 2 * input_context.input_pipeline_id)
 
 
 def momentum_model(features: Any, labels: Any, mode: str) -> Any:

@@ -90,7 +90,7 @@ class Cluster:
     def close(self) -> None:
         assert self._parent.stdin is not None
         self._parent.stdin.close()
-        self._parent.wait(timeout=20)
+        self._parent.wait(timeout=120)
 
     def _tails(self) -> str:
         return "\n".join(f"== {path.name}\n{path.read_text()[-2500:]}" for path in self.logs.glob("*.log"))

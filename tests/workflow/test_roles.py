@@ -125,6 +125,47 @@ def test_steps_that_all_take_together_are_those_of_one_process(tmp_path: Path) -
         )
 
 
+def test_the_strategy_of_tensorflow_1_for_servers_trains_as_a_cluster_without_one(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, ["main", 60, 0.01, False, True], ps=1, chief=1, worker=1)
+    try:
+        cluster.start()
+        cluster.until_ended(("chief", 0), ("worker", 0), ("evaluator", 0), ("ps", 0))
+    finally:
+        cluster.close()
+    # As 2.15.1 tells each of its processes who reads beside it.
+    assert {kind: context(cluster.log(kind)) for kind in ("chief", "worker")} == {
+        "chief": ["(2, 0, 1)"],
+        "worker": ["(2, 1, 1)"],
+    }
+    assert 60 <= cluster.variables()["global_step"] <= 63
+    assert result_of(cluster, "evaluator")[2]["loss"] < 1e-3
+    assert "Loss for final step" in cluster.log("worker")
+    assert "Saving checkpoints for" not in cluster.log("worker")
+
+
+def context(log: str) -> list[str]:
+    return re.findall(r"^CONTEXT (.*)$", log, re.MULTILINE)
+
+
+def test_the_strategy_of_tensorflow_1_for_servers_without_any(tmp_path: Path) -> None:
+    strategy = tf.compat.v1.distribute.experimental.ParameterServerStrategy()
+    told: list[Any] = []
+
+    def read(input_context: Any) -> Any:
+        told.append((input_context.num_input_pipelines, input_context.input_pipeline_id))
+        return tiny.data()
+
+    plain, under = (
+        estimator(tmp_path / name, train_distribute=given) for name, given in (("a", None), ("b", strategy))
+    )
+    plain.train(tiny.data, steps=3)
+    under.train(read, steps=3)
+    assert told == [(1, 0)]
+    for name in plain.get_variable_names():
+        assert (plain.get_variable_value(name) == under.get_variable_value(name)).all()
+    assert under.evaluate(tiny.data, steps=2) == plain.evaluate(tiny.data, steps=2)
+
+
 def test_an_observer_of_the_evaluator_ends_the_training_of_the_chief(tmp_path: Path) -> None:
     with environment(task("chief", chief=["localhost:1"])):
         chief = estimator(tmp_path)
@@ -214,6 +255,17 @@ def test_two_chiefs_in_one_directory(tmp_path: Path) -> None:
     assert "this process is the chief of a cluster, and so is this process (since 2" in text
     assert f"in the same model_dir {tmp_path}" in text
     assert "give each cluster a model_dir of its own, or end the other one first." in text
+
+
+def test_the_strategy_for_a_coordinator(tmp_path: Path) -> None:
+    strategy = object.__new__(tf.distribute.experimental.ParameterServerStrategy)  # to make one, servers must be there
+    made = estimator(tmp_path, train_distribute=strategy)
+    with pytest.raises(UsageError) as told:
+        made.train(tiny.data, steps=1)
+    assert "train: RunConfig has the distribution strategy ParameterServerStrategyV2, which is for Keras" in str(
+        told.value
+    )
+    assert "TF_CONFIG with ps tasks is all it takes; tf.compat.v1.distribute.experimental.ParameterS" in str(told.value)
 
 
 def test_a_strategy_that_is_none_of_this_tensorflow(tmp_path: Path) -> None:

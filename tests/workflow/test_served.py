@@ -16,7 +16,11 @@ STEPS = 300
 
 
 @pytest.mark.parametrize(
-    ("model", "tasks"), [("wide", {"chief": 1, "worker": 2, "ps": 2}), ("mixed", {"chief": 1, "worker": 1, "ps": 2})]
+    ("model", "tasks"),
+    [
+        ("wide", {"chief": 1, "worker": 2, "ps": 2}),
+        pytest.param("mixed", {"chief": 1, "worker": 1, "ps": 2}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_cluster_trains_as_well_as_one_process(model: str, tasks: dict[str, int], tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, ["served", STEPS, model], **tasks)

@@ -128,8 +128,20 @@ def test_a_process_that_is_gone_is_named_and_a_restart_of_all_goes_on(with_evalu
 def test_a_hook_of_one_process_stops_all_at_the_same_step(tmp_path: Path) -> None:
     cluster = trained(tmp_path, "momentum", "stop", 1000, worker=2)
     assert cluster.step() == 5
-    assert "Another process asks to stop: all do, at step 5." in cluster.log("worker", 0)
+    assert "All processes stop at step 5: one asks to, or has no more input." in cluster.log("worker", 0)
     assert "Loss for final step" in cluster.log("worker", 1)
+
+
+def test_input_that_ends_in_one_process_ends_the_training_of_all_after_its_last_batch(tmp_path: Path) -> None:
+    cluster = trained(tmp_path, "momentum", "uneven", 1000, worker=2)
+    assert cluster.step() == 3
+    assert losses(cluster, "worker", 0) == losses(cluster, "worker", 1)
+    expected = alone(tmp_path / "alone", "momentum", 3)
+    for variable, value in cluster.variables().items():
+        np.testing.assert_allclose(value, expected[variable], rtol=1e-5, atol=1e-5, err_msg=variable)
+    for index in (0, 1):
+        assert "All processes stop at step 3: one asks to, or has no more input." in cluster.log("worker", index)
+        assert "Loss for final step" in cluster.log("worker", index)
 
 
 def test_without_a_cluster_it_is_a_strategy_of_this_machine(tmp_path: Path) -> None:

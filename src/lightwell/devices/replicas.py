@@ -52,7 +52,8 @@ def built_on_all(
     def of_one_replica() -> None:
         number = replica_number()
         share, spec = build(shares[number])
-        built[number] = share, told_to_all(spec) if spans_processes(strategy) else spec
+        is_last = shares[number].is_last
+        built[number] = share, told_to_all(spec, is_last) if spans_processes(strategy) else spec
 
     with _tf.mean_over_replicas(strategy):
         strategy.extended.call_for_each_replica(tf.autograph.experimental.do_not_convert(of_one_replica))

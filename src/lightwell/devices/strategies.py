@@ -11,6 +11,7 @@ import tensorflow as tf
 from lightwell.cluster import EVALUATOR, WORKER, trains_together
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError, WrongType
+from lightwell.log import logger
 
 _v1 = tf.compat.v1.distribute
 LOCAL: tuple[type, ...] = (
@@ -38,6 +39,8 @@ def check_strategy(doing: str, strategy: Any, config: RunConfig) -> None:
         )
     if trains_together(strategy):
         _check_cluster(doing, strategy, config)
+    elif over_servers(strategy):
+        _tell_of_unused_devices(strategy)
     elif not isinstance(strategy, LOCAL):
         raise UsageError(
             f"{doing}: RunConfig has the distribution strategy {type(strategy).__name__}, {_why_not(strategy)} Leave "
@@ -53,7 +56,8 @@ def _why_not(strategy: Any) -> str:
     if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
         return (
             "which is for Keras and for loops of your own, with a ClusterCoordinator. An Estimator trains over "
-            "parameter servers without a strategy: TF_CONFIG with ps tasks is all it takes."
+            "parameter servers without a strategy: TF_CONFIG with ps tasks is all it takes; "
+            "tf.compat.v1.distribute.experimental.ParameterServerStrategy is taken, too, and means the same."
         )
     if not tf.distribute.has_strategy() and type(strategy) is type(tf.distribute.get_strategy()):
         return "which is what tf.distribute.get_strategy() gives where there is none."
@@ -79,14 +83,40 @@ def _check_cluster(doing: str, strategy: Any, config: RunConfig) -> None:
         )
 
 
+def over_servers(strategy: Any) -> bool:
+    """Whether a strategy is the one of TensorFlow 1 for parameter servers.
+
+    It means what a cluster with parameter servers means without a strategy: each process that trains has a model of its
+    own, whose variables stand on the servers, and steps by itself.
+    """
+    return isinstance(strategy, _v1.experimental.ParameterServerStrategy)
+
+
+def _tell_of_unused_devices(strategy: Any) -> None:
+    found = strategy.extended.worker_devices
+    if len(found) > 1:
+        logger.warning(
+            "%s: of the devices %s of this process one is used. To use all of one machine, take "
+            "tf.distribute.MirroredStrategy; of several, tf.distribute.MultiWorkerMirroredStrategy, or start a worker "
+            "for each device.",
+            type(strategy).__name__,
+            ", ".join(map(str, found)),
+        )
+
+
+def replicated(strategy: Any) -> Any:
+    """The strategy for whose replicas a model is built; None where this process has one model, on one device."""
+    return None if over_servers(strategy) else strategy
+
+
 def spans_processes(strategy: Any) -> bool:
     """Whether a strategy is one of a cluster, even of a single task: its devices are named after tasks."""
-    return any(re.search(r"/job:(?!localhost)", device) for device in _devices(strategy))
+    return strategy is not None and any(re.search(r"/job:(?!localhost)", device) for device in _devices(strategy))
 
 
 def of_this_process(strategy: Any) -> Any:
     """The strategy, where it is one of this process alone; None else."""
-    return None if strategy is None or spans_processes(strategy) else strategy
+    return None if spans_processes(strategy) else strategy
 
 
 def replicas_here(strategy: Any) -> int:
@@ -98,7 +128,7 @@ def input_context(strategy: Any, config: RunConfig) -> Any:
     """What `input_fn` is told of those that read beside it; None without a strategy."""
     if strategy is None:
         return None
-    in_sync = strategy.num_replicas_in_sync
+    in_sync = 1 if over_servers(strategy) else strategy.num_replicas_in_sync
     if not spans_processes(strategy):
         return tf.distribute.InputContext(num_replicas_in_sync=in_sync)
     before = config.num_worker_replicas - config.cluster_spec.num_tasks(WORKER) if config.task_type == WORKER else 0

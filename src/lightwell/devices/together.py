@@ -21,15 +21,16 @@ _AGREEMENT = f"{OWN_SCOPE}agreement"
 _NONE = -1
 
 
-def told_to_all(spec: EstimatorSpec) -> EstimatorSpec:
+def told_to_all(spec: EstimatorSpec, is_last: Any = None) -> EstimatorSpec:
     """The spec of one replica with the mean loss over all processes, and a hook that stops all at the same step.
 
-    Must be called in the replica.
+    Must be called in the replica. A tensor `is_last` tells that this process has no input for another step.
     """
     replica: Any = tf.distribute.get_replica_context()
     total, kind = tf.distribute.ReduceOp.SUM, spec.loss.dtype
     wish = tf.compat.v1.placeholder_with_default(0.0, [], name=f"{OWN_SCOPE}wish_to_stop")
-    told = tf.stack([tf.stop_gradient(spec.loss), tf.cast(wish, kind)])
+    stops = tf.cast(wish, kind) if is_last is None else tf.cast(wish, kind) + tf.cast(is_last, kind)
+    told = tf.stack([tf.stop_gradient(spec.loss), stops])
     loss, wishes = tf.unstack(replica.all_reduce(total, told))
     mean = _with_gradient_of(spec.loss, tf.divide(loss, replica.num_replicas_in_sync))
     step = tf.compat.v1.placeholder_with_default(tf.zeros([], tf.float64), [], name=f"{OWN_SCOPE}step_here")

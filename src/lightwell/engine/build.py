@@ -17,7 +17,7 @@ from lightwell.callables import arguments_of, name_of
 from lightwell.config import RunConfig
 from lightwell.devices.placement import device_of
 from lightwell.devices.replicas import Replicas, built_on_all, in_scope, joined_spec
-from lightwell.devices.strategies import input_context, replicas_here
+from lightwell.devices.strategies import replicas_here, spans_processes
 from lightwell.engine.metrics import evaluation_ops, with_loss_metric
 from lightwell.engine.program import Program
 from lightwell.errors import ModelFnError
@@ -62,6 +62,7 @@ class Recipe:
         hold: in training, given the program, gives the op to train with in place of the model's own.
         is_export: whether the graph is written, not run: `input_fn` gives features and labels that others will feed.
         strategy: a `tf.distribute` strategy, whose replicas run the model; None for one device.
+        input_context: what `input_fn` is told of those that read beside it, where it asks; None where nobody does.
     """
 
     model_fn: Callable[..., Any]
@@ -75,6 +76,7 @@ class Recipe:
     hold: Callable[[Program], Any] | None = None
     is_export: bool = False
     strategy: Any = None
+    input_context: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +229,16 @@ def _build_inputs(recipe: Recipe, graph: tf.Graph) -> tuple[Inputs, tuple[Share,
     if recipe.is_export:  # arrays belong into the graph then, and no device is the right one
         with keras_in_input_fn():
             return Inputs(*recipe.input_fn()), ()
-    count, context = replicas_here(recipe.strategy), input_context(recipe.strategy, recipe.config)
+    count, context = replicas_here(recipe.strategy), recipe.input_context
     with tf.device("/cpu:0"), keras_in_input_fn(), arrays_kept_out(graph) as kept:
         result = call_input_fn(
             recipe.input_fn, mode=recipe.mode, params=recipe.params, config=recipe.config, input_context=context
         )
-        if count > 1:
-            return shares_of(result, recipe.input_fn, recipe.mode, kept, count)
+        # What all processes do together ends for all at once: a dataset of this one that ends must say so before.
+        is_joint = recipe.mode == ModeKeys.TRAIN and spans_processes(recipe.strategy)
+        tells_end = is_joint and isinstance(result, tf.data.Dataset)
+        if count > 1 or tells_end:
+            return shares_of(result, recipe.input_fn, recipe.mode, kept, count, tells_end)
         inputs = unpack_inputs(result, recipe.input_fn, recipe.mode, kept)
         return inputs, (Share(inputs.features, inputs.labels),)
 

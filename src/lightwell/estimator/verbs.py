@@ -24,7 +24,7 @@ from lightwell.checkpoints.turns import chief_in, training_in
 from lightwell.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.config import RunConfig
 from lightwell.devices.member import Member, joined
-from lightwell.devices.strategies import of_this_process, with_devices_of
+from lightwell.devices.strategies import input_context, of_this_process, replicated, with_devices_of
 from lightwell.edits.base import Edit
 from lightwell.edits.changes import Changes
 from lightwell.edits.changes import checked_edits as checked_edits
@@ -111,7 +111,9 @@ class Model:
 
     def on_all_devices(self, recipe: Recipe) -> Recipe:
         """A recipe for all replicas of the strategy of its mode, where there is one."""
-        return dataclasses.replace(recipe, strategy=self.strategy(recipe.mode))
+        strategy = self.strategy(recipe.mode)
+        context = input_context(strategy, self.config)
+        return dataclasses.replace(recipe, strategy=replicated(strategy), input_context=context)
 
     def strategy(self, mode: str) -> Any:
         """The distribution strategy of a mode; predictions are made on one device, evaluations by one process."""

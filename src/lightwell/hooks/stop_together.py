@@ -32,10 +32,10 @@ class StopTogether(ScheduledHook):
         return SessionRunArgs(self._wishes, feed_dict={self._wish: float(self._wants_to)})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        """Stops if anybody wished to before this step; keeps the wish of this process for the next one."""
+        """Stops if anybody wished to before this step, or has no batch for another; keeps a wish for the next one."""
         if run_values.results > 0:
             if not self._wants_to:
-                logger.info("Another process asks to stop: all do, at step %d.", run_context.count)
+                logger.info("All processes stop at step %d: one asks to, or has no more input.", run_context.count)
             run_context.request_stop()
         elif run_context.stop_requested and not run_context.is_at_goal:
             self._wants_to = True

@@ -1,8 +1,9 @@
 """What each replica of a model gets of the input: one batch of `input_fn` per replica and step, in order.
 
 Takes what `input_fn` returned; gives the `Inputs` and one `Share` for each replica. A step of training takes as many
-batches as there are replicas, or ends the training. The last step of an evaluation takes what is left: a replica for
-which there is nothing is given another's batch again, and told so.
+batches as there are replicas, or ends the training; where other processes must know, it says so one step before. The
+last step of an evaluation takes what is left: a replica for which there is nothing is given another's batch again, and
+told so.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tensorflow as tf
 from lightwell.callables import name_of
 from lightwell.errors import InputFnError
 from lightwell.inputs.kept import Kept
+from lightwell.inputs.looking_ahead import AheadIterator
 from lightwell.inputs.unpack import Inputs, unpack_element
 from lightwell.keys import ModeKeys
 
@@ -29,17 +31,27 @@ class Share:
         features: a structure of tensors.
         labels: likewise, or None.
         is_there: a tensor that tells whether the batch is the replica's own; None where it always is.
+        is_last: a tensor that tells whether no step can follow; None where nobody asks, or one always can.
     """
 
     features: Any
     labels: Any
     is_there: Any = None
+    is_last: Any = None
 
 
 def shares_of(
-    result: Any, input_fn: Callable[..., Any], mode: str, kept: Kept, count: int
+    result: Any, input_fn: Callable[..., Any], mode: str, kept: Kept, count: int, tells_end: bool = False
 ) -> tuple[Inputs, tuple[Share, ...]]:
     """Turns `input_fn`'s result into the shares of `count` replicas; must run in the graph that it belongs to.
+
+    Args:
+        result: what `input_fn` returned.
+        input_fn: the function, for errors.
+        mode: a `ModeKeys` value.
+        kept: what the call made that outlives it.
+        count: how many shares.
+        tells_end: whether the last step of training must know that it is the last.
 
     Raises:
         InputFnError: the result is no dataset, or one of a form that holds no batch.
@@ -50,7 +62,7 @@ def shares_of(
             f"strategy it must return a tf.data.Dataset, of which each of the {count} replicas takes a batch of its "
             "own. Make one: tf.data.Dataset.from_tensor_slices((features, labels)).batch(32)."
         )
-    first, iterator = unpack_element(result, input_fn, mode, kept)
+    first, iterator = unpack_element(result, input_fn, mode, kept, ahead=count if tells_end else 0)
     pairs = [(first.features, first.labels)]
     shares = _in_whole_steps(iterator, pairs, count) if mode == ModeKeys.TRAIN else _to_the_end(iterator, pairs, count)
     return dataclasses.replace(first, features=shares[0].features, labels=shares[0].labels), tuple(shares)
@@ -61,8 +73,12 @@ def _in_whole_steps(iterator: Any, pairs: list[Any], count: int) -> list[Share]:
     while len(pairs) < count:
         with tf.control_dependencies(_tensors(pairs[-1])):
             pairs.append(_pair(iterator.get_next(), pairs[0]))
+    is_last = tf.logical_not(iterator.is_more) if isinstance(iterator, AheadIterator) else None
+    if count == 1:
+        ((features, labels),) = pairs
+        return [Share(features, labels, is_last=is_last)]
     with tf.control_dependencies([tensor for pair in pairs for tensor in _tensors(pair)]):
-        return [Share(_again(features), _again(labels)) for features, labels in pairs]
+        return [Share(_again(features), _again(labels), is_last=is_last) for features, labels in pairs]
 
 
 def _to_the_end(iterator: Any, pairs: list[Any], count: int) -> list[Share]:

@@ -16,6 +16,7 @@ from lightwell.callables import name_of
 from lightwell.errors import InputFnError
 from lightwell.inputs.arrays import ArraySlot
 from lightwell.inputs.kept import Kept, Source
+from lightwell.inputs.looking_ahead import AheadIterator, looking_ahead, may_end
 from lightwell.inputs.pipeline import lighter_initializer
 from lightwell.keys import ModeKeys
 
@@ -71,10 +72,15 @@ def unpack_inputs(result: Any, input_fn: Callable[..., Any], mode: str, kept: Ke
     return _unpacked(result, _where(input_fn, mode), mode, kept)
 
 
-def unpack_element(dataset: tf.data.Dataset, input_fn: Callable[..., Any], mode: str, kept: Kept) -> tuple[Inputs, Any]:
-    """The next element of a dataset as an `Inputs`, and the iterator that gives more of them."""
+def unpack_element(
+    dataset: tf.data.Dataset, input_fn: Callable[..., Any], mode: str, kept: Kept, ahead: int = 0
+) -> tuple[Inputs, Any]:
+    """The next element of a dataset as an `Inputs`, and the iterator that gives more of them.
+
+    With `ahead`, where the dataset may end, an `AheadIterator` that looks so many elements ahead.
+    """
     where = _where(input_fn, mode)
-    element, iterator = _next_element(dataset, where, kept)
+    element, iterator = _next_element(dataset, where, kept, ahead)
     return _unpacked(element, where, mode, kept), iterator
 
 
@@ -135,7 +141,7 @@ def leaves_of(structure: Any) -> Iterator[Any]:
         yield from leaves_of(part)
 
 
-def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> tuple[Any, Any]:
+def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept, ahead: int) -> tuple[Any, Any]:
     spec = dataset.element_spec
     if isinstance(spec, tuple | list) and len(spec) != 2:
         raise InputFnError(
@@ -143,7 +149,10 @@ def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept) -> tuple[Any
             f"(features, labels), got {spec!r}. Map it to pairs, for example with features in a dict."
         )
     try:
-        iterator = kept.iterator(dataset)
+        if ahead and may_end(dataset):
+            iterator: Any = AheadIterator(kept.iterator(looking_ahead(dataset, ahead)))
+        else:
+            iterator = kept.iterator(dataset)
         return iterator.get_next(), iterator
     except ValueError as error:
         if "graph" not in str(error):
