@@ -33,8 +33,7 @@ MODELS: dict[str, Traveller] = {
     "v2 DNNClassifier batch_norm": Traveller(cases.CASES["v2 DNNClassifier batch_norm"]),
     **{name: Traveller(case) for name, case in sequences.CASES.items()},
     "v2 RNNEstimator of two heads": Traveller(sequences.TWO_HEADS),
-    # By cosine the centers come to other lengths than in the original: their directions, which count, are the same.
-    **{name: Traveller(case) for name, case in clusters.CASES.items() if "cosine" not in name},
+    **{name: Traveller(case) for name, case in clusters.CASES.items()},
     **{f"{name} SDCA": Traveller(case, dual.STEPS, is_drawn=True) for name, case in dual.CASES.items()},
 }
 

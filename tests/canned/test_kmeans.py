@@ -49,6 +49,16 @@ def test_centers_move_after_so_many_batches(tmp_path: Path) -> None:
     np.testing.assert_allclose(kmeans.cluster_centers(), means, rtol=1e-5)
 
 
+def test_by_cosine_an_iteration_ends_with_centers_of_length_one(tmp_path: Path) -> None:
+    whole = KMeans(3, str(tmp_path / "whole"), CENTERS, "cosine", use_mini_batch=False)
+    whole.train(clusters.all_points(clusters.CASES["v1 KMeans cosine"]), steps=1)
+    theirs = [[0.63389, 0.77342], [0.82996, 0.55783], [0.31035, 0.95062]]  # of tf.estimator 2.15.1
+    np.testing.assert_allclose(whole.cluster_centers(), theirs, atol=1e-5)
+    parts = KMeans(3, str(tmp_path / "parts"), CENTERS, "cosine", mini_batch_steps_per_iteration=3)
+    parts.train(clusters.in_batches, steps=4)
+    np.testing.assert_allclose(parts.cluster_centers(), theirs, atol=1e-5)
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: Any) -> Any:
     """All points, three centers."""

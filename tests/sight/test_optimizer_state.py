@@ -139,3 +139,12 @@ def test_names_alone() -> None:
     weights, slots = split_names(names)
     assert weights == ["bn/moving_mean", "dense/kernel"]
     assert slots == sorted(set(names) - set(weights) - {"global_step"})
+
+
+def test_slots_of_a_ready_made_model_of_tensorflow_1_are_no_weights() -> None:
+    from lightwell.compat.v1.estimator import LinearRegressor
+
+    ones = np.ones(4, np.float32)
+    est = LinearRegressor([tf.feature_column.numeric_column("age")])  # its optimizer is called inside its own scope
+    told = est.describe(lambda: tf.data.Dataset.from_tensors(({"age": ones}, ones)))
+    assert (told.parameters, told.trainable_parameters, len(told.slots)) == (2, 2, 4)

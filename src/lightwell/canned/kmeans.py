@@ -159,7 +159,7 @@ class KMeansModel:
             hooks = [ChooseFirstCenters(self.first.choice(points, state), config.is_chief)]
             if self.tolerance is not None:
                 hooks.append(StopWhenSettled(loss, self.tolerance))
-            with tf.control_dependencies([moved(state, found, self.steps)]):
+            with tf.control_dependencies([moved(state, found, self.steps, self.metric)]):
                 train_op = _v1.assign_add(_v1.train.get_global_step(), 1)
         index = PredictOutput(found.nearest)
         return EstimatorSpec(

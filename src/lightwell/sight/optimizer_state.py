@@ -94,10 +94,16 @@ def _scope(op_name: str) -> str:
 def _serves_another(name: str, names: set[str]) -> bool:
     owner = name.rpartition("/")[0]
     while owner:
-        if owner in names:
+        if owner in names or _without_scope(owner) in names:
             return True
         owner = owner.rpartition("/")[0]
     return name.startswith(OPTIMIZER_SCOPE) or bool(re.match(f"{TRAINING_SCOPES}/", name))
+
+
+def _without_scope(name: str) -> str:
+    """`linear/model/weights` of `linear/linear/model/weights`: an optimizer called inside the scope of its model."""
+    scope, _, rest = name.partition("/")
+    return rest if rest.startswith(f"{scope}/") else name
 
 
 def _powers(graph: tf.Graph) -> set[str]:

@@ -33,7 +33,7 @@ def distances(points: Any, centers: Any, metric: str) -> Distances:
     if metric == COSINE:
         points, centers = of_length_one(points), of_length_one(centers)
         to_all = 1.0 - tf.matmul(points, centers, transpose_b=True)
-        found = tf.raw_ops.NearestNeighbors(points=points, centers=of_length_one(centers), k=1)
+        found = tf.raw_ops.NearestNeighbors(points=points, centers=centers, k=1)
         share = 0.5  # vectors of length 1: half of the squared distance is 1 - cosine
     else:
         squares = tf.reduce_sum(tf.square(points), 1, keepdims=True)
