@@ -92,12 +92,12 @@ MODEL_FNS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", MODEL_FNS)
-def test_model_fn_gets_what_it_asks_for(kind: str) -> None:
+def test_model_fn_gets_what_it_asks_for(kind: str, tmp_path: Path) -> None:
     """A `model_fn` that returns what it was given: the refusal quotes it."""
     model_fn, given = MODEL_FNS[kind]
     params = {"a": 1} if kind in ("all", "the rest") else None
     with pytest.raises(lw.errors.ModelFnError, match="should return an EstimatorSpec in mode 'train', got tuple") as e:
-        lw.Estimator(model_fn, "unused", params=params).train(tiny.once)
+        lw.Estimator(model_fn, str(tmp_path), params=params).train(tiny.once)
     expected = (True, given[1].split()) if kind == "the rest" else given
     assert repr(expected) in str(e.value)
 
