@@ -58,26 +58,27 @@ def test_compiled_and_fused_agree_but_for_the_last_digits(drawn: Drawn, schedule
     compiled = _trained(COMPILED, drawn, schedule)
     if schedule.calls == (90, 40):
         assert log.having("into one computation")
-    _check_close(compiled, _trained(FUSED, drawn, schedule))
+    # Adam divides gradients by their size: the last digits of a small one are more than last digits of a step.
+    _check_close(compiled, _trained(FUSED, drawn, schedule), 1e-5 if drawn.optimizer == "Adam" else 1e-6)
 
 
-def _check_close(ours: Any, others: Any, where: str = "") -> None:
-    """Everything equal; numbers with fractions within 1e-6."""
+def _check_close(ours: Any, others: Any, within: float, where: str = "") -> None:
+    """Everything equal; numbers with fractions nearly."""
     assert type(ours) is type(others), where
     if isinstance(ours, dict):
         assert list(ours) == list(others), where
         for key in ours:
-            _check_close(ours[key], others[key], f"{where}/{key}")
+            _check_close(ours[key], others[key], within, f"{where}/{key}")
     elif isinstance(ours, tuple) and len(ours) == 3 and ours[0] == "float32":  # type, shape and bits
         assert ours[:2] == others[:2], where
         np.testing.assert_allclose(
-            *(np.frombuffer(bits, np.float32) for bits in (ours[2], others[2])), rtol=1e-6, atol=1e-6, err_msg=where
+            *(np.frombuffer(bits, np.float32) for bits in (ours[2], others[2])), rtol=within, atol=within, err_msg=where
         )
     elif isinstance(ours, list | tuple):
         assert len(ours) == len(others), where
         for place, (one, other) in enumerate(zip(ours, others, strict=True)):
-            _check_close(one, other, f"{where}[{place}]")
+            _check_close(one, other, within, f"{where}[{place}]")
     elif isinstance(ours, float):
-        np.testing.assert_allclose(ours, others, rtol=1e-6, atol=1e-6, err_msg=where)
+        np.testing.assert_allclose(ours, others, rtol=within, atol=within, err_msg=where)
     else:
         assert ours == others, where
