@@ -27,7 +27,7 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 PARALLEL = -m pytest --numprocesses auto --maxprocesses 4
 USUAL = not slow and not oracle and not packages
 
-test: env  ## run the tests (10 min on 2 cores); ARGS="tests/sight -x" runs some
+test: env  ## run the tests (20 min on 2 cores); ARGS="tests/sight -x" runs some
 	$(BIN)/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
 
 test-slow: env  ## the tests that take minutes
@@ -39,13 +39,13 @@ test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its env
 
 # Environments of other releases: $(call other,name,packages) makes .venv-name.
 define other
-	test -e .venv-$(1)/.ready || ($(PYTHON) -m venv .venv-$(1) \
+	test .venv-$(1)/.ready -nt pyproject.toml || ($(PYTHON) -m venv .venv-$(1) \
 	  && .venv-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' $(2) \
 	  && touch .venv-$(1)/.ready)
 endef
 
 test-tf216:  ## the tests on TensorFlow 2.16, the oldest supported; makes its environment
-	$(call other,tf216,'tensorflow-cpu==2.16.*')
+	$(call other,tf216,'tensorflow-cpu==2.16.*' 'pyarrow<22')  # later ones refuse the NumPy of 2.16
 	.venv-tf216/bin/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
 
 test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its place; makes its environment
@@ -59,7 +59,7 @@ test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) t
 	.venv-packages/bin/python -m pytest -m packages $(ARGS)
 
 # ROWS=mlp,predict takes some rows, ROUNDS=3 fewer rounds, QUICK=1 tiny data to see that everything runs,
-# BEFORE=../other-checkout an earlier Lightwell beside ours.
+# BEFORE=../other-checkout an earlier Lightwell beside ours; ROWS=big the rows of big models, which take long and memory.
 BENCH = $(if $(BEFORE),LIGHTWELL_BEFORE='$(abspath $(BEFORE))') $(BIN)/python -m benchmarks $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick)
 
 bench: env  ## measure every performance goal beside the peers (25 min)

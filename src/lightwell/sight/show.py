@@ -25,8 +25,10 @@ def as_text(description: Description) -> str:
         lines.append(_line(name + times, layer.kind, output_of(layer), short_count(layer.parameters)))
     lines += [_value_line(value) for value in (*description.predictions, *description.labels)]
     lines += ["─" * WIDTH, _total(description)]
-    if description.layers:
-        lines.append(_fit(f"The path of a layer is layers/ and its name: {description.layers[0].path}", WIDTH))
+    told = [f"The path of a layer is layers/ and its name: {layer.path}" for layer in description.layers]
+    if told:
+        whole = (text for text in told if len(text) <= WIDTH)  # so that it can be copied
+        lines.append(next(whole, _fit(told[0], WIDTH)))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -100,7 +102,7 @@ def _total(description: Description) -> str:
     fixed = description.parameters - description.trainable_parameters
     slots = len(description.slots)
     return (
-        f"{description.parameters:,} parameters"
+        f"{description.parameters:,} parameter{'' if description.parameters == 1 else 's'}"
         + (f", {fixed:,} of them not trained" if fixed else "")
         + (f"; {slots} variable{'s' if slots > 1 else ''} of optimizer state" if slots else "")
     )
