@@ -27,7 +27,7 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 PARALLEL = -m pytest --numprocesses auto --maxprocesses 4
 USUAL = not slow and not oracle and not packages
 
-test: env  ## run the tests (20 min on 2 cores); ARGS="tests/sight -x" runs some
+test: env  ## run the tests (15 min on 2 cores); ARGS="tests/sight -x" runs some
 	$(BIN)/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
 
 test-slow: env  ## the tests that take minutes

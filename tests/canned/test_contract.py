@@ -100,7 +100,7 @@ def _put(feature: Any, values: Any) -> None:
         feature.bytes_list.value.extend(word.encode() for word in values if word)
 
 
-USUAL_FORMS = (("keras", "v2"), ("function", "v2"), ("class", "v1"))
+USUAL_FORMS = (("keras", "v2"), ("class", "v1"))
 KERAS_FORMS: dict[str, Callable[[], Any]] = {
     "keras": lambda: __import__("keras").optimizers.Adam(0.01),
     "keras with clipping": lambda: __import__("keras").optimizers.SGD(0.01, clipnorm=1.0),

@@ -15,7 +15,7 @@ from tests.contracts.programs import UNDRAWN, Drawn, Schedule, programs, schedul
 from tests.faces import COMPILED, FUSED, SINGLE
 
 FEW = hypothesis.settings(
-    max_examples=10,
+    max_examples=7,
     deadline=None,
     derandomize=True,
     database=None,

@@ -54,7 +54,9 @@ def made(lib: Any, model_dir: Path, calls: Calls | None = None) -> Any:
 def write(directory: str, values: Sequence[tuple[int, Mapping[str, float]]]) -> None:
     """Writes an event file as evaluations do."""
     with tf.Graph().as_default():
-        writer = v1.summary.FileWriter(directory)
+        # Two files of one second have the same name, unless they end differently.
+        count = len(tf.io.gfile.listdir(directory)) if tf.io.gfile.exists(directory) else 0
+        writer = v1.summary.FileWriter(directory, filename_suffix=f".{count}")
         for step, numbers in values:
             writer.add_summary(
                 v1.Summary(value=[v1.Summary.Value(tag=tag, simple_value=value) for tag, value in numbers.items()]),

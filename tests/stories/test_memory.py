@@ -28,6 +28,7 @@ def check_flat(resident: list[int]) -> None:
     assert last < settled * 1.01, f"from {settled / 1e6:.1f} MB after {SETTLED} cycles to {last / 1e6:.1f} MB"
 
 
+@pytest.mark.slow
 def test_thirty_cycles() -> None:
     check_flat(resident_after_each_cycle(30))
 
