@@ -111,7 +111,9 @@ class Trainer:
         return stdout.readline().strip()
 
     def close(self) -> None:
-        self._process.communicate(timeout=PATIENCE)
+        # Not `communicate`: a training that was left to itself may hold the other end of its pipe for long.
+        with self._process:
+            self._process.kill()
 
 
 def kill(training: Training) -> None:
