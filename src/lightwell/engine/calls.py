@@ -14,7 +14,6 @@ import tensorflow as tf
 
 from lightwell import _tf
 
-LOST_SESSION = (tf.errors.AbortedError, tf.errors.UnavailableError)
 _MOST_PREPARED = 64
 
 
