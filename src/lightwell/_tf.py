@@ -7,6 +7,7 @@ for, told in one warning, and nothing else.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -84,8 +85,8 @@ def _translated(held: Any, find: Callable[[str, bool], Any], with_step: bool) ->
 def parts_of(variable: Any) -> tuple[Any, ...]:
     """What each replica of a strategy has of a variable, in order; the variable itself where it is one for all.
 
-    All of this is public; it stands here because a variable of several replicas answers for itself only where its
-    strategy is entered, and asking it for what it does not know makes it compute its value.
+    It stands here as such a variable answers for itself only where its strategy is entered, and computes its value
+    when it is asked for what it does not know.
     """
     import tensorflow as tf
 
@@ -115,10 +116,8 @@ def whole_variable(variable: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def place_in_whole(variable: Any) -> tuple[slice, ...]:
-    """Where a part of a partitioned variable stands in the whole; all of it for a variable that is no part.
-
-    For the same reason as `whole_variable`.
-    """
+    """Where a part of a partitioned variable stands in the whole; all of it for one that is no part. There is no public
+    way to ask."""
     part = getattr(parts_of(variable)[0], "_save_slice_info", None)
     if part is None:
         return ()
@@ -154,10 +153,8 @@ def missing_hook_state(kind: type, names: Sequence[str]) -> list[str]:
 
 
 def hook_state(hook: Any, name: str) -> Any:
-    """What one of TensorFlow's own hooks keeps of its cadence and its tensors; None if it keeps no such thing.
-
-    They have no method that tells at which step they next act, which is needed to run the steps before it in one call.
-    """
+    """What one of TensorFlow's own hooks keeps of its cadence and its tensors, or None. They have no method that tells
+    at which step they next act, which is needed to run the steps before it in one call."""
     return vars(hook).get(f"_{name}")
 
 
@@ -220,29 +217,41 @@ def slices_value(values: Any, indices: Any, dense_shape: Any = None) -> Any:
     return IndexedSlicesValue(values, indices, dense_shape)
 
 
-def prepared_call(
-    session: Any, fetches: Sequence[str], targets: Sequence[str], stays: bool, fed: Sequence[str] = ()
-) -> Callable[..., Any]:
-    """A call of a session that fetches tensors and runs operations, by name; what it needs is looked up once.
+class PreparedCall:
+    """Fetches tensors and runs operations; what that needs is looked up once. Called with the values of what is fed.
 
-    It is given the values of the tensors that are fed.
-
-    `Session.make_callable` prepares less, and takes no options; the one needed is to stay in the thread that calls,
-    instead of handing operations to a pool. The arrays it gives may be the session's own memory.
+    `Session.run` looks it up each time; `make_callable` takes no options, and one is needed: whether it `stays` in the
+    calling thread. The session prepares only once what any of the three runs, but again for callables with options.
     """
-    from tensorflow.core.protobuf import config_pb2
 
-    missing = [*lacking(session, ["_make_callable_from_options"]), *lacking(config_pb2, ["CallableOptions"])]
-    if missing:
-        tell_once(release(), tuple(missing), "Steps take a little longer.")
-        elements = [*fetches, *map(session.graph.get_operation_by_name, targets)]
-        call = session.make_callable(elements, [session.graph.get_tensor_by_name(name) for name in fed] or None)
-        return lambda *values: call(*values)[: len(fetches)]
-    options = config_pb2.CallableOptions(feed=fed, fetch=fetches, target=targets)
-    if stays:
-        options.run_options.inter_op_thread_pool = -1
-    made: Callable[..., Any] = session._make_callable_from_options(options)
-    return made
+    def __init__(self, session: Any, fetches: Sequence[Any], targets: Sequence[Any], fed: Sequence[Any] = ()) -> None:
+        missing = lacking(session, ["_call_tf_sessionrun", "_extend_graph"])
+        if missing:
+            tell_once(release(), tuple(missing), "Steps take a little longer.")
+            call = session.make_callable([*fetches, *targets], list(fed) or None)
+            self._run: Callable[..., Any] = lambda _, feeds, asked, *more: call(*feeds.values())[: len(asked)]
+        else:
+            session._extend_graph()
+            self._run = session._call_tf_sessionrun
+        self._fetches = [one._as_tf_output() for one in fetches]
+        self._targets = [one._c_op for one in targets]
+        self._fed = [one._as_tf_output() for one in fed]
+
+    def __call__(self, values: Sequence[Any], stays: bool) -> Any:
+        feeds = dict(zip(self._fed, values, strict=True))
+        return self._run(_options_to_stay() if stays else None, feeds, self._fetches, self._targets, None)
+
+    def forget(self) -> None:
+        """Lets the graph go: garbage collection does not see that these hold it, and frames of errors hold these."""
+        del self._fetches[:], self._targets[:], self._fed[:]
+
+
+@functools.cache
+def _options_to_stay() -> Any:
+    from tensorflow.core.protobuf.config_pb2 import RunOptions
+    from tensorflow.python.client.pywrap_tf_session import TF_NewBufferFromString
+
+    return TF_NewBufferFromString(RunOptions(inter_op_thread_pool=-1).SerializeToString())
 
 
 def is_stateful(op_type: str) -> bool | None:
@@ -363,11 +372,8 @@ def mean_over_replicas(strategy: Any) -> contextlib.AbstractContextManager[Any]:
 
 
 def has_started_server(strategy: Any) -> bool:
-    """Whether a strategy of several machines has started the server of this process.
-
-    It does so when it is made in a program with eager execution, and does not tell. Where that cannot be asked, a
-    server of ours is not started on top of one: TensorFlow refuses the second, and says why.
-    """
+    """Whether a strategy of several machines has started the server of this process: it does so when it is made in a
+    program with eager execution, and does not tell. TensorFlow refuses a second server, and says why."""
     return bool(getattr(getattr(strategy, "extended", None), "_std_server_started", False))
 
 

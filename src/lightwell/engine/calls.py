@@ -6,7 +6,7 @@ set of elements, and keeps it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,66 +26,55 @@ class Calls:
 
     def __init__(self, session: tf.compat.v1.Session) -> None:
         self._session = session
-        # The elements stand beside their call: the key holds their ids, which must not be given to others.
-        self._prepared: dict[Any, tuple[Callable[..., Sequence[Any]], Sequence[Any]]] = {}
+        self._prepared: dict[Any, _Prepared] = {}
 
-    def run(self, elements: Sequence[Any], fed: Sequence[Any] = (), values: Sequence[Any] = ()) -> Sequence[Any]:
+    def run(
+        self, elements: Sequence[Any], fed: Sequence[Any] = (), values: Sequence[Any] = (), *, stays: bool = False
+    ) -> Sequence[Any]:
         """The values of `elements`, in order; None for an operation.
 
         Args:
             elements: what to fetch.
             fed: tensors to feed, the same ones whenever these elements are run with any.
-            values: the arrays to feed them.
+            values: what to feed them.
+            stays: whether to run in the calling thread, not in a pool of threads.
         """
         key = (tuple(map(id, elements)), bool(fed))
         found = self._prepared.get(key)
         if found is None:
-            if len(self._prepared) >= _MOST_PREPARED:  # somebody makes up new fetches for each call
-                return self._session.run(list(elements), dict(zip((one.name for one in fed), values, strict=True)))
-            made = self._session.make_callable(list(elements), feed_list=list(fed) or None)
-            found = self._prepared[key] = (made, list(elements))
-        return found[0](*values)
+            found = _Prepared(self._session, elements, fed)
+            if len(self._prepared) < _MOST_PREPARED:  # else somebody makes up new fetches for each call
+                self._prepared[key] = found
+        return found.run(values, stays)
 
-    def run_step(
-        self,
-        elements: Sequence[Any],
-        stays: bool,
-        fed: Sequence[Any] = (),
-        values: Sequence[Any] = (),
-        *,
-        read_only: bool = False,
-    ) -> Sequence[Any]:
-        """The same for steps, with as little around each as can be, in the calling thread if it `stays`.
-
-        An operation that is run by `Session.run` or `make_callable` is never freed, nor is its graph, if the call
-        fails, by the end of the input for one; here it may. What is only read need not be copied.
-        """
-        key = (tuple(map(id, elements)), bool(fed), stays, read_only)
-        found = self._prepared.get(key)
-        if found is None:
-            if len(self._prepared) >= _MOST_PREPARED or any(_is_handle(element) for element in elements):
-                return self.run(elements, fed, values)
-            places = {one.name: None for one in elements if isinstance(one, tf.Tensor)}
-            targets = [one.name for one in elements if isinstance(one, tf.Operation)]
-            call = _tf.prepared_call(self._session, list(places), targets, stays, [one.name for one in fed])
-            order = [list(places).index(one.name) if one.name in places else None for one in elements]
-
-            def step(*given: Any) -> Sequence[Any]:
-                found = call(*given)
-                return [None if place is None else found[place] if read_only else _own(found[place]) for place in order]
-
-            found = self._prepared[key] = (step, list(elements))
-        return found[0](*map(np.asarray, values))
+    def forget(self) -> None:
+        """Lets go of all that was prepared, when the session is closed."""
+        for prepared in self._prepared.values():
+            prepared.forget()
+        self._prepared.clear()
 
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""
         return self._session.run(list(elements), dict(feeds), options, metadata)
 
 
-def _own(value: Any) -> Any:
-    """A value that a reader may write to: an array may be the session's own memory."""
-    return value.copy() if isinstance(value, np.ndarray) else value
+class _Prepared:
+    """A call for certain elements. Each is asked for once: to TensorFlow, calls that fetch the same are the same."""
 
+    def __init__(self, session: tf.compat.v1.Session, elements: Sequence[Any], fed: Sequence[Any]) -> None:
+        self._elements = list(elements)  # their ids are a key, and must not be given to others
+        own = {one.name: place for place, one in enumerate(fed)}  # these are not asked for
+        tensors = {one.name: one for one in elements if isinstance(one, tf.Tensor) and one.name not in own}
+        targets = {one.name: one for one in elements if isinstance(one, tf.Operation)}
+        self._call = _tf.PreparedCall(session, list(tensors.values()), list(targets.values()), fed)
+        place_of = own | {name: len(fed) + place for place, name in enumerate(tensors)}
+        self._places = [place_of.get(one.name) for one in elements]
 
-def _is_handle(element: Any) -> bool:
-    return isinstance(element, tf.Tensor) and element.dtype in (tf.resource, tf.variant)
+    def run(self, values: Sequence[Any], stays: bool) -> Sequence[Any]:
+        given = [np.asarray(value) for value in values]
+        found = [*given, *self._call(given, stays)]
+        return [None if place is None else found[place] for place in self._places]
+
+    def forget(self) -> None:
+        self._call.forget()
+        self._elements.clear()

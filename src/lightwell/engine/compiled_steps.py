@@ -103,7 +103,7 @@ class CompiledSteps:
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
         asked, stays = self._joined(read.running), self._ready.opened.threads.may_stay
         try:
-            values = calls.run_step(asked, stays, (read.most,), (np.int64(steps),), read_only=True)
+            values = calls.run(asked, (read.most,), (np.int64(steps),), stays=stays)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:

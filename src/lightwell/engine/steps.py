@@ -73,15 +73,12 @@ class Steps:
         if feeds or options is not None:
             metadata = tf.compat.v1.RunMetadata()
             values = calls.run_with_options(look.elements, self._allowed(feeds), options, metadata)
-        elif self._ready.always is not None:
-            # The bodies of functions draw numbers of their own for every prepared call; by `run`, all that fetch the
-            # same are one to TensorFlow, in whatever order.
-            values = calls.run(look.elements)
-        elif self._loop is not None:
-            values = calls.run_step(look.elements, False)  # a loop that is not fed runs one step
+        elif self._loop is not None:  # asked in the way of many steps, it is prepared together with them
+            one_step = (self._loop.most, self._loop.until), (np.int64(1), np.int64(_FAR))
+            values = calls.run(look.elements, *one_step, stays=self._ready.opened.threads.stays)
         else:
             started = time.perf_counter()
-            values = calls.run_step(look.elements, self._ready.opened.threads.stays)
+            values = calls.run(look.elements, stays=self._ready.opened.threads.stays)
             self._single.append(time.perf_counter() - started)
             if len(self._single) == _SINGLE_STEPS:
                 self._ready.opened.threads.took(_SINGLE_STEPS, sum(self._single))
@@ -117,7 +114,7 @@ class Steps:
         fed, limits = (loop.most, loop.until), (np.int64(most), np.int64(min(until, _FAR)))
         failure = None
         try:
-            values = calls.run_step(fetches, ready.opened.threads.stays, fed, limits)
+            values = calls.run(fetches, fed, limits, stays=ready.opened.threads.stays)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:

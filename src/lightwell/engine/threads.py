@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 _FEWEST_STEPS = 10  # a call of fewer says nothing
-_SMALL = 0.003  # seconds; what could be gained on a longer step is not worth preparing it twice
+_SMALL = 0.003  # seconds; of a longer step, handing over is a small part
 _TURNS = 6
 
 
