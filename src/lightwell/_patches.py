@@ -22,6 +22,7 @@ class Patches:
 
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any, Any]] = []
+        self._kept: list[tuple[Any, str, Any]] = []
 
     def put(self, owner: Any, name: str, value: Any) -> None:
         """Sets `owner.name`; an attribute that `owner` only inherits is removed again by `undo`."""
@@ -31,6 +32,10 @@ class Patches:
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Replaces `owner.name` by `make(what is there now)`."""
         self.put(owner, name, make(getattr(owner, name)))
+
+    def keep(self, owner: Any, name: str) -> None:
+        """Remembers `owner.name`, which `undo` restores, whoever has set it since."""
+        self._kept.append((owner, name, getattr(owner, name)))
 
     def put_everywhere(self, stand_ins: Iterable[StandIn]) -> None:
         """Replaces functions in every loaded module that holds them under their name.
@@ -57,6 +62,10 @@ class Patches:
             if before is _ABSENT:
                 delattr(owner, name)
             else:
+                setattr(owner, name, before)
+        while self._kept:
+            owner, name, before = self._kept.pop()
+            if getattr(owner, name) != before:
                 setattr(owner, name, before)
 
 

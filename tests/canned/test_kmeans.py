@@ -86,6 +86,8 @@ def test_it_is_open(trained: Any) -> None:
     np.testing.assert_array_equal(row["layers/kmeans/distances"], row["all_distances"])
     told = trained.describe(points())
     assert [weight.shape for layer in told.layers for weight in layer.weights] == [(3, 2)]
+    assert "unknown" not in str(told)
+    assert "DistancesToCenters" in str(told)
     assert trained.weights["clusters"].shape == (3, 2)
 
 
@@ -160,7 +162,7 @@ MISTAKES: dict[str, tuple[Callable[[str], Any], type[Exception], str]] = {
     "labels": (
         lambda to: KMeans(3, to).train(points((POINTS, POINTS))),
         ValueError,
-        r"does not take labels",
+        r"KMeans: model_fn does not take labels, but input_fn returns labels. .* let input_fn return features only, as",
     ),
     "untrained": (
         lambda to: list(KMeans(3, to).predict(points())),

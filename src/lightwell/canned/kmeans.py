@@ -24,7 +24,7 @@ from lightwell.canned.clustering.updates import moved
 from lightwell.canned.columns import column_list
 from lightwell.canned.spec import refuse_replicas
 from lightwell.config import RunConfig
-from lightwell.errors import UsageError
+from lightwell.errors import ModelFnError, UsageError
 from lightwell.estimator.core import Estimator
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
 from lightwell.layers.record import passed_outputs
@@ -145,7 +145,12 @@ class KMeansModel:
     tolerance: float | None
     columns: tuple[Any, ...] | None
 
-    def __call__(self, features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+    def __call__(self, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+        if labels is not None:
+            raise ModelFnError(
+                f"{self.where}: model_fn does not take labels, but input_fn returns labels. Points are grouped without "
+                "labels: let input_fn return features only, as dataset.map(lambda features, labels: features) does."
+            )
         if mode == ModeKeys.TRAIN:
             refuse_replicas(self.where, "moves its centers by the points of one batch after the other")
         points = points_of(features, self.columns, self.where)
@@ -189,7 +194,7 @@ class KMeansModel:
             found.points,
             passed_outputs(
                 name="kmeans/distances",
-                kind="Distances",
+                kind="DistancesToCenters",
                 inputs=points,
                 outputs=found.to_all,
                 variables=[state.centers],

@@ -21,7 +21,7 @@ from lightwell.interop import doors
 from lightwell.interop.equality import patch_equality
 from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.keras3_layers import patch_layers
-from lightwell.interop.legacy_layers import classes_kept, patch_legacy_layers
+from lightwell.interop.legacy_layers import keep_legacy_classes, patch_legacy_layers
 from lightwell.interop.legacy_optimizers import legacy_train_op, patch_legacy_optimizers
 from lightwell.interop.loss_scale import patch_losses
 from lightwell.interop.old_calls import patch_old_calls
@@ -48,6 +48,7 @@ def _patch_keras3(patches: Patches) -> None:
 
 
 def _patch_legacy(patches: Patches) -> None:
+    keep_legacy_classes(doors.legacy_keras(), patches)
     patch_legacy_layers(doors.legacy_keras(), patches)
     patch_legacy_optimizers(doors.legacy_keras(), patches)
     patch_equality(patches)
@@ -78,7 +79,6 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
         stack.enter_context(doors.fresh_counters())
         if doors.legacy_keras() is not None:
             stack.enter_context(_legacy.applied())
-            stack.enter_context(classes_kept(doors.legacy_keras()))
         stack.enter_context(tracing(trace))
         has_legacy = doors.is_legacy_loaded()
         yield trace

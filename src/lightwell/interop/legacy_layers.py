@@ -7,10 +7,8 @@ losses it leaves could never run.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -35,18 +33,12 @@ def patch_legacy_layers(keras: Any, patches: Patches) -> None:
         patches.wrap(kind, "add_loss", _wrapped_add_loss)
 
 
-@contextlib.contextmanager
-def classes_kept(keras: Any) -> Iterator[None]:
+def keep_legacy_classes(keras: Any, patches: Patches) -> None:
     """Undoes what a layer or model that is made in a graph does to its class: `tf_keras` gives the class another base,
-    with which objects that the program made outside of graphs do not work any more."""
-    classes = {kind for base in doors.legacy_layer_classes(keras) for kind in derived(base)}
-    bases = {kind: kind.__bases__ for kind in classes}
-    try:
-        yield
-    finally:
-        for kind, before in bases.items():
-            if kind.__bases__ != before:
-                kind.__bases__ = before
+    with which objects that the program made outside of graphs do not work any more. Nor would a layer of another thread
+    that is at work in a graph with the base of before, so it is undone once no thread builds a model."""
+    for kind in {kind for base in doors.legacy_layer_classes(keras) for kind in derived(base)}:
+        patches.keep(kind, "__bases__")
 
 
 def _wrapped_call(original: Any) -> Any:

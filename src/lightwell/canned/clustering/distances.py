@@ -42,6 +42,7 @@ def distances(points: Any, centers: Any, metric: str) -> Distances:
         found = tf.raw_ops.NearestNeighbors(points=points, centers=centers, k=1)
         share = 1.0
     nearest = tf.squeeze(found.nearest_center_indices, -1)
+    nearest.set_shape(points.shape[:1])  # which the kernel does not tell
     return Distances(points, to_all, nearest, tf.squeeze(found.nearest_center_distances * share, -1))
 
 
