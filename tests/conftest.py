@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -9,18 +10,33 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+# These wait for processes of their own, up to a minute in one file: at the end, the other workers would wait for them.
+_LONG = tuple(f"tests/{folder}/" for folder in ("programs", "workflow", "docs", "examples", "stories", "cli"))
+
 
 class ByFile(LoadFileScheduling):
-    """Hands the files out one by one: a module's fixtures are made once."""
+    """Hands the files out one by one, so that a module makes its fixtures once; what may take long comes first."""
 
     def _split_scope(self, nodeid: str) -> str:
         # The programs run once for all the files that look at what they did.
-        return "tests/programs" if nodeid.startswith("tests/programs/") else super()._split_scope(nodeid)
+        return "tests/programs/" if nodeid.startswith("tests/programs/") else super()._split_scope(nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        long = next((scope for scope in self.workqueue if scope.startswith(_LONG)), None)
+        if long is not None:
+            self.workqueue.move_to_end(long, last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> ByFile:
     return ByFile(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: a collection need not go through TensorFlow and Keras, which are most of all objects."""
+    gc.collect()
+    gc.freeze()
 
 
 class LogLines(logging.Handler):

@@ -10,19 +10,20 @@ from typing import Any
 
 import hypothesis
 import numpy as np
+import pytest
 from tests.conftest import LogLines
 from tests.contracts.programs import UNDRAWN, Drawn, Schedule, programs, schedules, trained
 from tests.faces import COMPILED, FUSED, SINGLE
 
 FEW = hypothesis.settings(
-    max_examples=7,
+    max_examples=4,  # some seconds each
     deadline=None,
     derandomize=True,
     database=None,
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
 )
 
-
+MANY = hypothesis.settings(FEW, max_examples=40)
 FEWER = hypothesis.settings(FEW, max_examples=2, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
 
 
@@ -38,6 +39,17 @@ def _trained(face: Any, drawn: Drawn, schedule: Schedule) -> dict[str, Any]:
     schedule=Schedule(watches=(2,), hook=0, checkpoints=9, summaries=7, calls=(40,)),
 )
 def test_fused_and_single_agree_and_looking_changes_nothing(drawn: Drawn, schedule: Schedule) -> None:
+    _check_agreement(drawn, schedule)
+
+
+@pytest.mark.slow
+@MANY
+@hypothesis.given(drawn=programs(), schedule=schedules())
+def test_many_more_agree(drawn: Drawn, schedule: Schedule) -> None:
+    _check_agreement(drawn, schedule)
+
+
+def _check_agreement(drawn: Drawn, schedule: Schedule) -> None:
     fused, single = _trained(FUSED, drawn, schedule), _trained(SINGLE, drawn, schedule)
     for what in single:
         assert fused[what] == single[what], what

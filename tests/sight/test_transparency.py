@@ -15,7 +15,14 @@ import lightwell as lw
 STEPS = 9
 READABLE = ["features", "labels", "layers/*", "layers/*/input", "weights/*", "slots/*", "gradients/*"]
 REST = ["updates/*", "predictions", "loss", "learning_rate", "global_step", "collections"]
-KINDS = [models.mlp, models.cnn, models.lstm, models.keras_net, models.columns_net]
+# The layers of the first are those that the second ends in.
+KINDS = [
+    pytest.param(models.mlp, marks=pytest.mark.slow),
+    models.cnn,
+    models.lstm,
+    models.keras_net,
+    models.columns_net,
+]
 
 
 def _ignore(step: Any) -> None:

@@ -1,7 +1,8 @@
 """The ops that name what in a session has no value yet: what `Scaffold` would make, in a few ops instead of forty.
 
 A scaffold takes them from the graph's collections, where these are put; they are made for every graph, and are a tenth
-of the time to the first step of a small model.
+of the time to the first step of a small model. A session asks before the local variables are initialised and after;
+where asking after tells all, one op serves for both, and is run once.
 """
 
 from __future__ import annotations
@@ -18,19 +19,38 @@ from lightwell.keys import OWN_SCOPE
 _GraphKeys = tf.compat.v1.GraphKeys
 
 
-def add_readiness(program: Program) -> None:
-    """Adds both ops for a scaffold that would make them, unless `model_fn` has put its own into the collections."""
+def add_readiness(program: Program, is_member: bool) -> None:
+    """Adds both ops for a scaffold that would make them, unless `model_fn` has put its own into the collections.
+
+    Args:
+        program: the program.
+        is_member: whether it runs in a cluster: others may have to wait for the variables of its chief, and only those.
+    """
     graph, scaffold = program.graph, program.spec.scaffold
-    variables = graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
-    resources = graph.get_collection(_GraphKeys.RESOURCES)
+    asks_after = scaffold.ready_op is None and not graph.get_collection(_GraphKeys.READY_OP)
+    ready = None
+    if asks_after:
+        variables = [
+            *graph.get_collection(_GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(_GraphKeys.LOCAL_VARIABLES),
+        ]
+        resources = [*graph.get_collection(_GraphKeys.RESOURCES), *graph.get_collection(_GraphKeys.LOCAL_RESOURCES)]
+        ready = _without_value(variables, resources, "ready")
+        graph.add_to_collection(_GraphKeys.READY_OP, ready)
     if scaffold.ready_for_local_init_op is None and not graph.get_collection(_GraphKeys.READY_FOR_LOCAL_INIT_OP):
-        named = _without_value(variables, resources, "ready_for_local_init")
-        graph.add_to_collection(_GraphKeys.READY_FOR_LOCAL_INIT_OP, named)
-    if scaffold.ready_op is None and not graph.get_collection(_GraphKeys.READY_OP):
-        local = graph.get_collection(_GraphKeys.LOCAL_VARIABLES)
-        local_resources = graph.get_collection(_GraphKeys.LOCAL_RESOURCES)
-        named = _without_value([*variables, *local], [*resources, *local_resources], "ready")
-        graph.add_to_collection(_GraphKeys.READY_OP, named)
+        # The usual local_init_op gives no value to other variables.
+        is_usual = scaffold.local_init_op is None and not graph.get_collection(_GraphKeys.LOCAL_INIT_OP)
+        if ready is None or is_member or not is_usual:
+            variables = graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
+            ready = _without_value(variables, graph.get_collection(_GraphKeys.RESOURCES), "ready_for_local_init")
+        graph.add_to_collection(_GraphKeys.READY_FOR_LOCAL_INIT_OP, ready)
+
+
+def first_of(names: Sequence[str], graph: tf.Graph) -> list[str]:
+    """Those of the names that must have a value before the local variables are initialised."""
+    first = {_tf.variable_name(one) for one in graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)}
+    first |= {one.handle.name for one in graph.get_collection(_GraphKeys.RESOURCES)}
+    return [name for name in names if name in first]
 
 
 def _without_value(variables: Sequence[Any], resources: Sequence[Any], name: str) -> Any:

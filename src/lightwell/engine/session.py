@@ -6,7 +6,7 @@ Takes a `Program` and where its weights come from, gives an open `tf.compat.v1.S
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from lightwell.devices.lookout import Lookout, close
 from lightwell.devices.member import Member
 from lightwell.devices.together import check_same_start
 from lightwell.engine.program import Program
-from lightwell.engine.readiness import add_readiness
+from lightwell.engine.readiness import add_readiness, first_of
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
 from lightwell.inputs.unpack import Inputs
@@ -44,21 +44,26 @@ class SessionPlan:
     member: Member | None = None
 
 
-def finish_graph(program: Program) -> None:
-    """Completes the scaffold (init ops, saver, summaries) and makes the graph final."""
-    add_readiness(program)
+def finish_graph(program: Program, is_member: bool) -> None:
+    """Completes the scaffold (init ops, saver, summaries) and makes the graph final.
+
+    Args:
+        program: the program.
+        is_member: whether this process is one of a cluster.
+    """
+    add_readiness(program, is_member)
     program.spec.scaffold.finalize()
 
 
 def open_session(
-    program: Program, plan: SessionPlan, *, with_inputs: bool = True, restored: Callable[[str], Any] | None = None
+    program: Program, plan: SessionPlan, *, prepare: Sequence[Any] = (), restored: Callable[[str], Any] | None = None
 ) -> Any:
-    """Opens a session, restores or initialises its variables, its tables and, unless told not to, its iterators.
+    """Opens a session, restores or initialises its variables and its tables.
 
     Args:
         program: the program.
         plan: how to open it.
-        with_inputs: whether to set its iterators going.
+        prepare: more to run once in a new session; depends on no variable of the model.
         restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
             deleted meanwhile.
 
@@ -84,9 +89,7 @@ def open_session(
             taken = _restore(session, program, checkpoint, plan.exact)
             if restored is not None:
                 restored(taken)
-        _initialise_locals(session, program)
-        if with_inputs:
-            start_inputs(session, program.inputs)
+        _initialise_locals(session, program, prepare)
     except Exception as error:
         close(session) if plan.target else session.close()
         if lookout is not None:
@@ -147,15 +150,23 @@ def _restore(session: Any, program: Program, checkpoint: Source, exact: bool) ->
     return restore(session, saver, checkpoint, exact=exact, keep_numbering=program.mode == ModeKeys.TRAIN)
 
 
-def _initialise_locals(session: Any, program: Program) -> None:
-    scaffold = program.spec.scaffold
-    if scaffold.ready_for_local_init_op is not None:
-        _check_ready(session, scaffold.ready_for_local_init_op, " for local_init")
+def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any]) -> None:
+    early, ready = program.spec.scaffold.ready_for_local_init_op, program.spec.scaffold.ready_op
+    if early is not None and early is not ready:
+        _check_early(_names_left(session, early))
     logger.info("Running local_init_op.")
-    _run_local_init(session, program)
+    try:
+        _run_local_init(session, program)
+    except tf.errors.FailedPreconditionError:
+        if early is not None:  # it read a variable that has no value
+            _check_early(first_of(_names_left(session, early), program.graph))
+        raise
     logger.info("Done running local_init_op.")
-    if scaffold.ready_op is not None:
-        _check_ready(session, scaffold.ready_op, "")
+    # In one call: TensorFlow prepares each kind of call by going through the whole graph.
+    names = _names_left(session, ready, prepare)
+    if early is ready:
+        _check_early(first_of(names, program.graph))
+    _check_ready(names)
 
 
 def _run_local_init(session: Any, program: Program) -> None:
@@ -174,16 +185,22 @@ def _does_nothing(op: Any) -> bool:
 def _uninitialised(session: Any, scaffold: Any) -> list[str]:
     """The names of the variables that the chief has yet to give a value."""
     ready_op = scaffold.ready_op if scaffold.ready_for_local_init_op is None else scaffold.ready_for_local_init_op
-    return [] if ready_op is None else _names_left(session, ready_op)
+    return _names_left(session, ready_op)
 
 
-def _names_left(session: Any, ready_op: Any) -> list[str]:
-    left = session.run(ready_op)
+def _names_left(session: Any, ready_op: Any, prepare: Sequence[Any] = ()) -> list[str]:
+    """The names that a ready op gives, none if there is no such op; other ops are run with it."""
+    if ready_op is None and not prepare:
+        return []
+    left, *_ = session.run([() if ready_op is None else ready_op, *prepare])
     return [] if not getattr(left, "size", 0) else [tf.compat.as_str_any(name) for name in left.ravel()]
 
 
-def _check_ready(session: Any, ready_op: Any, when: str) -> None:
-    names = _names_left(session, ready_op)
+def _check_early(names: Sequence[str]) -> None:
+    _check_ready(names, " for local_init")
+
+
+def _check_ready(names: Sequence[str], when: str = "") -> None:
     if names:
         raise NotInitialised(
             f"model_fn: Init operations did not make model ready{when}. Variables not initialized: {', '.join(names)}. "

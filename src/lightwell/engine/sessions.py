@@ -103,12 +103,10 @@ class Opened:
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.restored = None
-            self.session = open_session(self.program, plan, with_inputs=False, restored=self._took)
+            prepare = [] if self.loop is None else [self.loop.prepare]
+            prepare += [] if self.compiled is None else [self.compiled.read.prepare]
+            self.session = open_session(self.program, plan, prepare=prepare, restored=self._took)
             self.calls = Calls(self.session)
-            if self.loop is not None:
-                self.session.run(self.loop.prepare)
-            if self.compiled is not None:
-                self.session.run(self.compiled.read.prepare)
         else:
             is_loaded = checkpoint is not None and version == self.version
             taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
