@@ -135,7 +135,7 @@ class Recorder:
         writer = self._writer or self._start(batch)
         if self._is_over(batch.number) or self._is_spent(batch):
             return False
-        writer.put(replace(batch, every=self.manifest.every))
+        writer.put(batch if self.manifest.every == 1 else replace(batch, every=self.manifest.every))
         self._progress.at(batch.first_row + batch.examples, writer.written, self._total)
         return not self._is_over(batch.number + 1)
 
