@@ -343,10 +343,14 @@ def _check_key(kinds: Sequence[Kind], path: str) -> None:
     kind = next(one for one in kinds if one.path == path)
     is_single = kind.is_fixed and kind.shape in ((), (1,))
     if not is_single or kind.dtype not in ("string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
-        shape = "×".join(map(str, kind.shape or ("?",)))
+        sizes = (
+            "of unknown sizes"
+            if kind.shape is None
+            else "×".join("?" if one is None else str(one) for one in kind.shape)
+        )
         raise UsageError(
-            f"capture: key={path!r} holds {kind.dtype} {shape}; expected one whole number or one string for each "
-            "example."
+            f"capture: key={path!r} holds {kind.dtype} {sizes or 'numbers'}; expected one whole number or one string "
+            "for each example."
         )
 
 
