@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,7 @@ def test_told_in_training_before_anything_is_written(tmp_path: Path) -> None:
         (lambda: lw.replace("dense", None), "lw.replace: the value must be an array or a store of captured values"),
         (lambda: lw.clip("gradients/*"), r"give exactly one limit: norm=, global_norm= or value=; got none"),
         (lambda: lw.clip("gradients/*", norm=1.0, value=1.0), r"exactly one limit.*got \['norm', 'value'\]"),
+        (lambda: lw.noise("dense", -0.1), "lw.noise: std is a standard deviation, from 0 on; got -0.1"),
         (lambda: lw.clip("gradients/*", norm=0), "a limit must be a number above zero"),
         (lambda: lw.apply("dense", 3), "lw.apply: fn must be a function of a tensor, got int 3"),
     ],
@@ -132,7 +134,9 @@ def test_what_is_no_edit(trained: lw.Estimator) -> None:
 
 
 def test_rows_that_run_out(trained: lw.Estimator) -> None:
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="the array has 7 rows, and the data set has more examples"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         trained.evaluate(models.once, edits=[lw.replace("layers/dense", np.ones([7, 8]))])
+    text = (
+        r"lw.replace\('layers/dense', .*\): the array has 7 rows, and the data set has more examples\.\nIt happened in "
+    )
+    assert re.fullmatch(text + r"evaluation, batch \d+\.", str(caught.value))

@@ -191,17 +191,19 @@ def test_statistics_fit_into_any_budget(est: lw.Estimator, tmp_path: Path, whole
     assert "Rows are not kept: all of it would take" in str(store)
 
 
-def test_an_input_of_unknown_length_ends_with_the_budget(est: lw.Estimator, tmp_path: Path) -> None:
+def test_an_input_of_unknown_length_ends_with_the_budget(est: lw.Estimator, tmp_path: Path, log: LogLines) -> None:
     store = again(est, tmp_path / "a", budget="20KB", input_fn=lambda: models.data().filter(lambda x, y: True))
     assert len(store) == 56
     assert "the first examples only: the budget of 20.0 KB was used up" in str(store)
+    assert len(log.having("was used up, and the input is of unknown length; the first 56 examples are kept.")) == 1
+    assert len(log.having("was used up")) == 1
 
 
 def test_key_is_checked(est: lw.Estimator, tmp_path: Path) -> None:
     def doubled() -> Any:
         ids = models.IDS.copy()
         ids[70] = ids[3]
-        features = {"x": models.X, "id": ids, "n": models.Y}
+        features = {"x": models.X, "id": ids, "n": models.Y, "age": models.X[:, 0, 0, 0]}
         return tf.data.Dataset.from_tensor_slices((features, models.Y)).batch(models.BATCH)
 
     with pytest.raises(
@@ -217,6 +219,8 @@ def test_key_is_checked(est: lw.Estimator, tmp_path: Path) -> None:
         UsageError, match="key='features/x' holds float32 6×6×1; expected one whole number or one string"
     ):
         again(est, tmp_path / "d", key="x")
+    with pytest.raises(UsageError, match="key='features/age' holds float32 numbers; expected one whole number"):
+        again(est, tmp_path / "e", input_fn=doubled, key="age")
 
 
 @pytest.mark.parametrize(

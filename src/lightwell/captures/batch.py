@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +37,7 @@ class Batch:
         first = -self.first_row % self.every
         return np.arange(self.first_row + first, self.first_row + self.examples, self.every, dtype=np.int64)
 
-    @property
+    @functools.cached_property
     def bytes(self) -> int:
         """About how much memory it takes."""
         return sum(map(size_of, self.values.values())) + 8 * self.examples
@@ -51,6 +52,8 @@ class Batch:
 
 def size_of(value: Any) -> int:
     """The bytes of a fetched value; a string counts with its letters."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return int(value.nbytes)
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
         return size_of(value.values) + int(value.row_splits.nbytes)
     if isinstance(value, tf.compat.v1.SparseTensorValue):

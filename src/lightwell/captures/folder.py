@@ -11,6 +11,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,8 +93,8 @@ class Folder:
         path = self.file(name)
         try:
             with open(path + _WRITING, "wb") as file:
-                sink = _Checked(file)
-                fill(sink)
+                with _Checked(file) as sink:
+                    fill(sink)
                 file.flush()
                 if is_settled:
                     os.fsync(file.fileno())
@@ -199,23 +200,46 @@ def _gap(before: Shard | None, end: int | None) -> Gap:
 
 
 class _Checked:
-    """A file that sums up what is written to it."""
+    """A file that sums up what is written to it, big pieces in a thread of its own, while they are written.
+
+    What was written must stay as it is until the block is left.
+
+    Attributes:
+        size: how much was written.
+        crc32: the checksum of it, once the block is left.
+    """
 
     closed = False
 
     def __init__(self, file: Any) -> None:
         self._file = file
+        self._beside: ThreadPoolExecutor | None = None
         self.size = self.crc32 = 0
 
+    def __enter__(self) -> _Checked:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._beside is not None:
+            self._beside.shutdown()
+
     def write(self, data: Any) -> int:
-        self._file.write(data)
         written = memoryview(data).nbytes
-        self.crc32 = zlib.crc32(data, self.crc32)
+        if self._beside is None and written >= _PIECE:
+            self._beside = ThreadPoolExecutor(1, "lightwell-checksum")
+        if self._beside is None:
+            self._sum_up(data)
+        else:
+            self._beside.submit(self._sum_up, data)
+        self._file.write(data)
         self.size += written
         return written
 
     def flush(self) -> None:
         """Nothing waits here."""
+
+    def _sum_up(self, data: Any) -> None:
+        self.crc32 = zlib.crc32(data, self.crc32)
 
 
 def _lock(handle: int, path: str) -> None:

@@ -44,6 +44,7 @@ class ToRows(Output):
         self._paths: dict[str, str] = {}
         self._number = self._row = 0
         self._take: Callable[[Batch], bool] = lambda batch: True
+        self._is_done = False
 
     def reads(self, wanted: Sequence[Wanted]) -> None:
         """Learns what will come."""
@@ -53,10 +54,12 @@ class ToRows(Output):
 
     def begin_at(self, number: int, take: Callable[[Batch], bool]) -> None:
         """Says which batch comes next, and who takes it; that one may want no more. Examples are counted from there."""
-        self._number, self._row, self._take = number, 0, take
+        self._number, self._row, self._take, self._is_done = number, 0, take, False
 
     def take(self, step: Step) -> None:
-        """Hands a batch on."""
+        """Hands a batch on. One call may run steps past the one after which no more was wanted."""
+        if self._is_done:
+            return
         examples = int(step.examples or 0)
         values = {path: step[key] for path, key in self._paths.items()}
         for path, value in values.items():
@@ -67,7 +70,8 @@ class ToRows(Output):
                 )
         batch = Batch(self._number, self._row, examples, values)
         self._number, self._row = self._number + 1, self._row + examples
-        if not self._take(batch):
+        self._is_done = not self._take(batch)
+        if self._is_done:
             step.stop()
 
 
@@ -135,7 +139,7 @@ class Recorder:
         writer = self._writer or self._start(batch)
         if self._is_over(batch.number) or self._is_spent(batch):
             return False
-        writer.put(replace(batch, every=self.manifest.every))
+        writer.put(batch if self.manifest.every == 1 else replace(batch, every=self.manifest.every))
         self._progress.at(batch.first_row + batch.examples, writer.written, self._total)
         return not self._is_over(batch.number + 1)
 

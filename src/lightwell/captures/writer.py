@@ -36,6 +36,7 @@ class Writer:
 
     Attributes:
         manifest: of the shards that are there by now.
+        written: how many bytes they have.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Writer:
         settle: Callable[[Manifest], Manifest],
     ) -> None:
         self.manifest = manifest
+        self.written = sum(shard.bytes for shard in manifest.shards)
         self._folder, self._gap, self._shard_bytes = folder, gap, shard_bytes
         self._settle = settle
         self._shard = Filling(manifest, text, shard_bytes)
@@ -96,11 +98,6 @@ class Writer:
             self._queue.append(batch)
             self._changed.notify_all()
 
-    @property
-    def written(self) -> int:
-        """How many bytes there are in all shards."""
-        return sum(shard.bytes for shard in self.manifest.shards)
-
     def _raise_failure(self) -> None:
         if self._failure is not None:
             raise self._failure
@@ -139,6 +136,7 @@ class Writer:
             raise other_rows(self._folder.path, f"the shard at row {filled.first_row} would end elsewhere")
         name = f"shard-{place:05d}.arrow"  # gaps are filled in order: all before it are there
         size, checksum = self._folder.write(name, filled.write)
+        self.written += size
         shard = Shard(
             name, filled.rows, filled.first_batch, filled.batches, filled.first_row, filled.examples, size, checksum
         )

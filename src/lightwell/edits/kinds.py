@@ -240,7 +240,9 @@ def noise(
     Example:
         `est.train(input_fn, steps=100, edits=[lw.noise("features/x", std=0.1)])`
     """
-    return Noise(path, unit, channel, where, _numbers("noise", "std", std), seed)
+    if np.any(np.asarray(_numbers("noise", "std", std)) < 0):
+        raise UsageError(f"lw.noise: std is a standard deviation, from 0 on; got {std!r}.")
+    return Noise(path, unit, channel, where, std, seed)
 
 
 def clip(path: Any, *, norm: Any = None, global_norm: Any = None, value: Any = None) -> Clip:

@@ -21,6 +21,7 @@ from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
 from lightwell.engine.threads import Threads
+from lightwell.inputs.memory import give_back
 from lightwell.inputs.pipeline import may_run_in_calling_thread
 from lightwell.inputs.unpack import Inputs
 
@@ -177,3 +178,4 @@ class Sessions:
             self.generation += 1
         for opened in idle:
             self.let_go(opened)
+        give_back()

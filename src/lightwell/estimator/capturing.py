@@ -107,7 +107,7 @@ class _Built:
         batches: a tensor with the number of batches that are left, or None.
         is_late: whether the input starts at the batch that was asked for; else at its beginning.
         of_input: a digest of the input, as it is from its beginning.
-        arrays: its arrays.
+        arrays: its arrays, until their digest is made.
         of_program: a digest of what is computed from it.
     """
 
@@ -117,13 +117,15 @@ class _Built:
     batches: Any
     is_late: bool
     of_input: str
-    arrays: Sequence[Any]
+    arrays: list[Any]
     of_program: str
 
     @functools.cached_property
     def of_arrays(self) -> str:
         """A digest of its arrays. Takes a while, and is made by the thread that writes, while the model runs."""
-        return digest_of_arrays(self.arrays)
+        made = digest_of_arrays(self.arrays)
+        self.arrays.clear()
+        return made
 
 
 class _Capturing:
@@ -341,10 +343,14 @@ def _check_key(kinds: Sequence[Kind], path: str) -> None:
     kind = next(one for one in kinds if one.path == path)
     is_single = kind.is_fixed and kind.shape in ((), (1,))
     if not is_single or kind.dtype not in ("string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
-        shape = "×".join(map(str, kind.shape or ("?",)))
+        sizes = (
+            "of unknown sizes"
+            if kind.shape is None
+            else "×".join("?" if one is None else str(one) for one in kind.shape)
+        )
         raise UsageError(
-            f"capture: key={path!r} holds {kind.dtype} {shape}; expected one whole number or one string for each "
-            "example."
+            f"capture: key={path!r} holds {kind.dtype} {sizes or 'numbers'}; expected one whole number or one string "
+            "for each example."
         )
 
 

@@ -7,6 +7,7 @@ context, with TensorFlow's own text and stack.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ import tensorflow as tf
 from lightwell.errors import LightwellError
 from lightwell.failures.built import Built
 from lightwell.failures.op import INPUT_FN, FailedOp, Place, failed_op
-from lightwell.keys import ModeKeys
+from lightwell.keys import OWN_SCOPE, ModeKeys
 
 _DOING = {ModeKeys.TRAIN: "training", ModeKeys.EVAL: "evaluation", ModeKeys.PREDICT: "prediction"}
 # What these say is for those who run the loop: the data are at an end, the session is lost or being closed.
@@ -24,6 +25,7 @@ _SIGNALS = (tf.errors.OutOfRangeError, tf.errors.AbortedError, tf.errors.Unavail
 _MOST_CHARACTERS = 500
 _MOST_INPUTS = 4
 _INITIALIZER = "/Initializer/"
+_ASSERTION = re.compile(r"^assertion failed: \[(.*)\]$", re.DOTALL)
 _TOO_LARGE = ("Cannot parse tensor from proto", "OOM when allocating")
 
 
@@ -95,6 +97,9 @@ def _lines(found: FailedOp, program: Built, batch: int | None) -> list[str]:
     lines, doing = [_shortened(found.reason)], _DOING[program.mode]
     if batch is not None:
         doing += f", batch {batch}"
+    if _is_our_check(found.op):
+        told = _ASSERTION.sub(r"\1", found.reason).replace("\\'", "'")
+        return [told, f"It happened in {doing}."]
     if found.op is None:
         return [*lines, f"It happened in {doing}.", *_what_to_do(found, program)]
     lines.append(f"{_who(found)} failed in {doing}{_made(found.place)}")
@@ -103,6 +108,11 @@ def _lines(found: FailedOp, program: Built, batch: int | None) -> list[str]:
         lines += [f"    {found.place.code}"] if found.place.code else []
     about = [*_layer(found, program), *_inputs(found)]
     return [*lines, *([" ".join(about)] if about else []), *_what_to_do(found, program)]
+
+
+def _is_our_check(op: tf.Operation | None) -> bool:
+    """Whether it is none of the model's ops: what it says is all that there is to say."""
+    return op is not None and op.type == "Assert" and op.name.startswith(OWN_SCOPE)
 
 
 def _who(found: FailedOp) -> str:

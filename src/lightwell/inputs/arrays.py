@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell.inputs.memory import memory_of
+
 Array = np.ndarray[Any, Any]
 
 # TensorFlow uses memory as it is where it starts at a multiple of this, and copies it otherwise, at each run of the op.
@@ -119,7 +121,7 @@ def own_copy(array: Array, dtype: tf.DType) -> Array:
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    memory = memory_of(size + _ALIGNMENT)
     start = -memory.ctypes.data % _ALIGNMENT
     return memory[start : start + size].view(dtype).reshape(shape)
 

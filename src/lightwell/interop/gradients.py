@@ -1,8 +1,8 @@
 """Losses and gradients on their way to an optimizer's variables.
 
-Owns the last moment at which they may be changed: the loss before gradients are taken of it, each gradient before an
-optimizer applies it, whichever optimizer that is. Both pass the book of layers once, however many optimizers stand
-inside one another.
+Owns the last moment at which they may be changed: the loss before gradients are taken of it, by an optimizer or by the
+program itself, each gradient before an optimizer applies it, whichever optimizer that is. Both pass the book of layers
+once, however many optimizers stand inside one another.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell._patches import Patches
 from lightwell.interop.variables import name_of, tf_variable
 from lightwell.layers.record import open_book, passed_loss
 
+_v1 = tf.compat.v1
 # The methods whose code is running: an optimizer around another hands on what has passed already.
 _running: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar("lightwell_optimizer", default=frozenset())
 
@@ -52,6 +55,47 @@ def running(method: str) -> Iterator[None]:
 def pass_losses(patches: Patches, optimizer: type, method: str) -> None:
     """Lets the losses that `method` of an optimizer class, or of one derived from it, is given pass."""
     _pass_first_argument(patches, optimizer, method, "loss", passed_loss)
+
+
+def pass_losses_of_programs(patches: Patches) -> None:
+    """Lets a loss pass that a program takes gradients of by itself: a number that it derives by variables."""
+    stand_ins = [("gradients", original, _passing_first(original)) for original in (tf.gradients, _v1.gradients)]
+    patches.put_everywhere(stand_ins)
+    patches.wrap(tf.GradientTape, "gradient", _passing_target)
+
+
+def _passing_first(original: Any) -> Any:
+    @functools.wraps(original)
+    def gradients(ys: Any, xs: Any, *args: Any, **kwargs: Any) -> Any:
+        if _are_weights(xs):
+            ys = [_passed(y) for y in ys] if isinstance(ys, list | tuple) else _passed(ys)
+        return original(ys, xs, *args, **kwargs)
+
+    return gradients
+
+
+def _passing_target(original: Any) -> Any:
+    @functools.wraps(original)
+    def gradient(self: Any, target: Any, sources: Any, output_gradients: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if output_gradients is None and _are_weights(sources):
+            loss = _passed(target)
+            if loss is not target:  # the tape has not seen how one came from the other
+                output_gradients = tf.gradients(loss, target)[0]
+        return original(self, target, sources, output_gradients, *args, **kwargs)
+
+    return gradient
+
+
+def _are_weights(xs: Any) -> bool:
+    """Whether what is derived by `xs` may be a loss that an edit changes, and no optimizer sees to it."""
+    book = open_book()
+    if book is None or not book.edits or "compute_gradients" in _running.get():
+        return False
+    return any(isinstance(x, tf.Variable) for x in tf.nest.flatten(xs))
+
+
+def _passed(y: Any) -> Any:
+    return passed_loss(y) if isinstance(y, tf.Tensor) and y.shape.rank == 0 else y
 
 
 def pass_pairs(patches: Patches, optimizer: type, method: str) -> None:

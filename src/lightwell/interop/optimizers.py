@@ -19,7 +19,7 @@ from lightwell import _tf
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
-from lightwell.interop.gradients import passed_gradients
+from lightwell.interop.gradients import passed_gradients, running
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
 from lightwell.interop.variables import ensure_created, is_created, name_of, origin_of, own_part, set_origin
@@ -86,7 +86,7 @@ def keras_train_op(
         pairs = _connected(loss, [_tf_variable(trace, variable) for variable in variables], optimizer.name)
     targets = [variable for _, variable in pairs]
     optimizer = _prepared(trace, optimizer, targets, global_step)
-    with tf.name_scope(f"{optimizer.name}/"):
+    with tf.name_scope(f"{optimizer.name}/"), running("compute_gradients"):
         scaled = optimizer.scale_loss(loss)
         gradients = [gradient for gradient, _ in pairs] if scaled is loss else tf.gradients(scaled, targets)
     return _update(trace, optimizer, gradients, targets, global_step)

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from lightwell._patches import Patches, SharedPatches
 from lightwell.interop import doors
-from lightwell.interop.gradients import pass_losses, pass_pairs
+from lightwell.interop.gradients import pass_losses, pass_losses_of_programs, pass_pairs
 from lightwell.interop.trace import KerasTrace, active_trace
 from lightwell.interop.variables import ensure_created
 
@@ -35,6 +35,7 @@ def _replace(patches: Patches) -> None:
     patches.wrap(_Optimizer, "apply_gradients", _taking_keras_pairs)
     pass_losses(patches, _Optimizer, "compute_gradients")
     pass_pairs(patches, _Optimizer, "apply_gradients")
+    pass_losses_of_programs(patches)
     patches.put_everywhere([("cross_replica_sum", _cross_replica_sum, _of_one_replica)])
 
 

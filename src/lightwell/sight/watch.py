@@ -82,6 +82,7 @@ class Watch(ScheduledHook):
         self._step_counter: Any = None
         self._known_step: int | None = None
         self._timed_from = (0, 0.0)
+        self._is_plain = False
         self._request = Request()
         self._fetches: dict[str, Any] = {}
         self._editor: LiveEditor | None = None
@@ -111,6 +112,7 @@ class Watch(ScheduledHook):
             self._fetches[_BATCH_SIZE] = batch_size(program)
         is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
         reads_beside = self._request.updates or self._request.late
+        self._is_plain = not (reads_beside or is_timed)
         only_records = all(output.only_records for output in self._outputs)
         self.in_bulk = only_records and not (reads_beside or is_timed or self._cadence.is_by_clock)
 
@@ -171,6 +173,8 @@ class Watch(ScheduledHook):
             output.end()
 
     def _values(self, fetched: Mapping[str, Any], run_context: Any) -> dict[str, Any]:
+        if self._is_plain:
+            return self._request.values(fetched)
         changes = {key: fetched[key] - self._weights[key] for key in self._request.updates}
         self._weights = {key: fetched[key] for key in changes}
         self._weights_of = (run_context.count, self._edits_before)
