@@ -44,6 +44,7 @@ _THOUSANDS = (100, 1_000, 10_000)
 AXES = (
     Axis("layers", "layers of 64 units", "a training step, batch 32", (2, 4, 8, 16, 32, 64)),
     Axis("depth", "thin layers", "a training step, batch 32", _THOUSANDS, (OURS,), repeats=1),
+    Axis("calls", "calls of one thin layer", "a training step, batch 32", _THOUSANDS, (OURS,), repeats=1),
     Axis(
         "describe",
         "thin layers, described",

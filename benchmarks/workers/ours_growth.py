@@ -21,7 +21,8 @@ def register_growth(worker: Worker, api: Api) -> None:
     """Adds a piece per axis."""
     for axis in ("layers", "batch", "params", "watches"):
         worker.piece(f"growth_{axis}")(functools.partial(_training, api, axis))
-    worker.piece("growth_depth")(functools.partial(_depth, api))
+    worker.piece("growth_depth")(functools.partial(_depth, api, is_shared=False))
+    worker.piece("growth_calls")(functools.partial(_depth, api, is_shared=True))
     worker.piece("growth_describe")(functools.partial(_describe, api))
     worker.piece("growth_rows")(functools.partial(_rows, api))
     worker.piece("growth_taps")(functools.partial(_taps, api))
@@ -54,7 +55,7 @@ def _training(api: Api, axis: str, plan: Plan) -> Measure:
     return measure
 
 
-def _depth(api: Api, plan: Plan) -> Measure:
+def _depth(api: Api, plan: Plan, is_shared: bool) -> Measure:
     """Training of a graph with very many ops: once, as its start takes minutes."""
     input_fn = models.digits_input(api, data.TRAIN_ROWS, THIN, BATCH)
     steps = plan.scaled(50, 5)
@@ -64,7 +65,8 @@ def _depth(api: Api, plan: Plan) -> Measure:
         memory_mb, started = watched_memory(), time.perf_counter()
         with tempfile.TemporaryDirectory() as model_dir:
             hooks = [api.stamp([1, 10, 10 + steps], times)]
-            api.Estimator(_thin_layers(api, plan.size), model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
+            model_fn = _thin_layers(api, plan.size, is_shared=is_shared)
+            api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
         step = (times[2] - times[1]) / steps
         return {"seconds": step, "start_seconds": times[0] - started, "memory_mb": memory_mb()}
 
@@ -86,14 +88,17 @@ def _describe(api: Api, plan: Plan) -> Measure:
     return measure
 
 
-def _thin_layers(api: Api, count: int, done: Callable[[], object] = lambda: None) -> ModelFn:
-    """Layers with one weight each, trained by gradient descent: some forty ops a layer, where Adam makes eighty."""
+def _thin_layers(
+    api: Api, count: int, *, is_shared: bool = False, done: Callable[[], object] = lambda: None
+) -> ModelFn:
+    """Layers with one weight each, or one for all of them; trained by gradient descent, which has fewest ops."""
     tf1 = api.tf.compat.v1
+    named = {"name": "one", "reuse": tf1.AUTO_REUSE} if is_shared else {}
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
         net = features["x"]
         for _ in range(count):
-            net = api.layers.dense(net, THIN, use_bias=False)
+            net = api.layers.dense(net, THIN, api.tf.tanh, use_bias=False, **named)
         loss = api.tf.reduce_mean(net**2)
         train_op = tf1.train.GradientDescentOptimizer(1e-3).minimize(loss, global_step=tf1.train.get_global_step())
         done()
