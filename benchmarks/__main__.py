@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import charts, growth, machine
 from benchmarks.environments import ROOT
+from benchmarks.growth_report import render_growth
 from benchmarks.peers import PEERS
 from benchmarks.progress import reporting
 from benchmarks.report import render
@@ -28,13 +30,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parsed(arguments)
     out = Path(asked.out) if asked.out else Path(tempfile.mkdtemp(prefix="bench-")) if asked.quick else HERE
     out.mkdir(parents=True, exist_ok=True)
+    pages = PAGES if asked.what == "report" else (_page(asked),)
     if asked.what != "report":
         with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as scratch:
-            _measure(asked, out / "results.json", scratch)
-    results = load(out / "results.json").with_all({row.key: row.contenders for row in ROWS})
-    charts.draw(results, out / "images")
-    (out / "RESULTS.md").write_text(render(results, out / "profiles"), encoding="utf-8")
-    print(f"Written: {_shown(out / 'RESULTS.md')}")
+            _measure(asked, out / pages[0].kept_in, scratch)
+    for page in pages:
+        results = load(out / page.kept_in).with_all({row.key: row.contenders for row in ROWS})
+        if results.runs:
+            charts.draw(results, out / "images")
+            (out / page.file).write_text(page.render(results, out / "profiles"), encoding="utf-8")
+            print(f"Written: {_shown(out / page.file)}")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of results: its file, the file of its raw numbers, and what makes the one of the other."""
+
+    file: str
+    kept_in: str
+    render: Callable[[Results, Path], str]
+
+
+_RESULTS = Page("RESULTS.md", "results.json", render)
+_BIG = Page("BIG.md", "big.json", functools.partial(render, is_big=True))
+_GROWTH = Page("GROWTH.md", "growth.json", lambda results, _: render_growth(results))
+PAGES = (_RESULTS, _BIG, _GROWTH)
+
+
+def _page(asked: argparse.Namespace) -> Page:
+    if asked.what == "growth":
+        return _GROWTH
+    return _BIG if chosen(_keys(asked))[0].is_big else _RESULTS
 
 
 def _measure(asked: argparse.Namespace, path: Path, scratch: str) -> None:
@@ -68,21 +94,26 @@ def _rows(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:
 
 
 def _growth(asked: argparse.Namespace, name: str) -> tuple[Parts, int]:
-    """The axes, one by one, and how many points they have."""
-    points = {axis.key: growth.points_of(axis, is_quick=asked.quick) for axis in growth.AXES}
+    """The points of the axes, one by one, and how many there are."""
+    sizes = [int(size) for size in asked.sizes.split(",") if size]
+    points = [
+        (axis, *point)
+        for axis in growth.axes_of(_keys(asked))
+        for point in growth.points_of(axis, is_quick=asked.quick, only=sizes)
+    ]
 
     def parts(workers: Crew) -> Iterator[Results]:
-        for axis in growth.AXES:
-            found = [growth.measure_point(axis, *point, workers) for point in points[axis.key]]
-            yield Results(growth=tuple(found), growth_runs={axis.key: name})
+        for axis, contender, size in points:
+            yield Results(growth=(growth.measure_point(axis, contender, size, workers, name),))
 
-    return parts, sum(map(len, points.values()))
+    return parts, len(points)
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures Lightwell beside its peers.")
     parser.add_argument("what", nargs="?", default="bench", choices=["bench", "growth", "report"])
-    parser.add_argument("--rows", default="", help="keys of rows, with commas between; all of them if not given")
+    parser.add_argument("--rows", default="", help="keys of rows (of axes), with commas between; else all")
+    parser.add_argument("--sizes", default="", help="sizes along the axes of growth, with commas between; else all")
     parser.add_argument("--rounds", type=int, default=5, help="how often each contender has its turn")
     parser.add_argument("--seconds", type=float, default=1.5, help="how long one measurement should take")
     parser.add_argument("--threads", type=int, default=2, help="how many cores every process is pinned to")
@@ -90,9 +121,11 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", default="", help="where to write; this folder, or a temporary one for a quick run")
     asked = parser.parse_args(arguments)
     try:
-        chosen(_keys(asked))
+        rows = () if asked.what == "growth" and growth.axes_of(_keys(asked)) else chosen(_keys(asked))
     except LookupError as error:
         parser.error(str(error.args[0]))
+    if len({row.is_big for row in rows}) > 1:
+        parser.error("The rows of big models have a page of their own: measure them by themselves.")
     return asked
 
 

@@ -13,7 +13,7 @@ from benchmarks.results import GrowthPoint, Results
 from benchmarks.rows import ROWS
 
 _MET, _MISSED, _OTHER, _GOAL = "#2a7f62", "#c44536", "#9aa5b1", "#1f2933"
-_COLOURS = {"ours": "#2a7f62", "keras3": "#c98b2b"}
+_COLOURS = ("#2a7f62", "#c98b2b", "#3b6ea5", "#8a4f9e", "#c44536")
 _DPI = 100
 
 
@@ -35,7 +35,7 @@ def draw(results: Results, directory: Path) -> None:
 def _bars(results: Results) -> list[tuple[str, float, float | None, str]]:
     """Label, ratio, goal and colour of every contender that Lightwell was held against."""
     bars = []
-    for row in ROWS:
+    for row in (row for row in ROWS if not row.is_big):
         result = results.rows.get(row.key)
         for contender in row.contenders[1:] if result and result.figures else ():
             found = ratio(result.figures[row.ours], result.figures[contender], row.kind)
@@ -79,11 +79,11 @@ def _draw_growth(axis: Axis, points: Sequence[GrowthPoint], path: Path) -> None:
     for panel, (key, label) in zip(
         panels, (("seconds", f"s, {axis.time_of}"), ("start_seconds", "s, start"), ("memory_mb", "MB")), strict=True
     ):
-        for contender in axis.contenders:
+        for contender, colour in zip(axis.contenders, _COLOURS, strict=False):
             own = sorted((p for p in points if p.contender == contender), key=lambda point: point.size)
             heights: list[Any] = [getattr(point, key) for point in own]
-            title = title_of(contender)
-            panel.plot([p.size for p in own], heights, "o-", color=_COLOURS[contender], label=title, markersize=3)
+            title = title_of(contender).replace("`", "")
+            panel.plot([p.size for p in own], heights, "o-", color=colour, label=title, markersize=3)
         panel.set_xscale("symlog" if axis.sizes[0] == 0 else "log")
         panel.set_yscale("log" if key == "seconds" else "linear")
         panel.set_ylim(bottom=None if key == "seconds" else 0)

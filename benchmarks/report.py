@@ -1,4 +1,4 @@
-"""`RESULTS.md` out of results: the machine, a summary of the goals, a table per row, the growth."""
+"""`RESULTS.md` and `BIG.md` out of results: the machine, a summary of the goals, a table per row."""
 
 from __future__ import annotations
 
@@ -8,42 +8,38 @@ from typing import Any
 
 from benchmarks.figures import spread, telling
 from benchmarks.goals import AtLeast, Figures, Goal, judge, ratio
-from benchmarks.growth_report import growth_section
 from benchmarks.peers import PEERS, title_of
 from benchmarks.results import Results, RowResult
 from benchmarks.rows import ROWS, Row
 
 _INTRO = """\
-# Benchmark results
+{title}
 
-Written by `make bench` and `make bench-growth`; [README.md](README.md) says how it measures. All figures are medians,
-with the least and the most of any round beside them. A ratio is how many times as fast as the peer Lightwell is: 2 is
-half the time, 1 is equal, higher is better. Both figures of a ratio come from the same run, taken in turns."""
+Written by `{command}`; [README.md](README.md) says how it measures. All figures are medians, with the least and the
+most of any round beside them. A ratio is how many times as fast as the peer Lightwell is: 2 is half the time, 1 is
+equal, higher is better. Both figures of a ratio come from the same run, taken in turns."""
+_BESIDE = "How time and memory grow is in [GROWTH.md](GROWTH.md), big models are in [BIG.md](BIG.md)."
 
 
-def render(results: Results, profiles: Path | None = None) -> str:
+def render(results: Results, profiles: Path | None = None, *, is_big: bool = False) -> str:
     """The page.
 
     Args:
         results: all that was measured.
         profiles: where `make bench-profile` leaves what it finds; rows that miss a goal point there.
+        is_big: whether it is the page of the big models.
     """
-    measured = [(row, results.rows[row.key]) for row in ROWS if row.key in results.rows]
-    parts = [_INTRO]
+    measured = [(row, results.rows[row.key]) for row in ROWS if row.key in results.rows and row.is_big == is_big]
+    title, command = ("# Big models", "make bench ROWS=big") if is_big else ("# Benchmark results", "make bench")
+    parts = [_INTRO.format(title=title, command=command)] + ([] if is_big else [_BESIDE])
     if any(info.get("is_quick") for info in results.runs.values()):
         parts.append("**A quick run with tiny data, to see that everything runs: these figures mean nothing.**")
-    newest = _newest_run(results)
+    newest = max((result.run for _, result in measured), default="")
     if newest:
-        parts += [*_run_section(results.runs[newest]), *_summary(measured), *_charts(results)]
+        parts += [*_run_section(results.runs[newest]), *_summary(measured), *([] if is_big else _charts(results))]
     for row, result in measured:
         parts += _row_section(row, result, results, newest, profiles)
-    parts += growth_section(results)
     return "\n\n".join(parts) + "\n"
-
-
-def _newest_run(results: Results) -> str:
-    names = [row.run for row in results.rows.values()] or [*results.growth_runs.values()]
-    return max(names, default="")
 
 
 def _run_section(info: Mapping[str, Any]) -> Iterator[str]:

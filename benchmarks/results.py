@@ -30,11 +30,12 @@ class RowResult:
 
 @dataclass(frozen=True)
 class GrowthPoint:
-    """Time and memory of one contender at one size."""
+    """Time and memory of one contender at one size, and the run it was measured in."""
 
     axis: str
     contender: str
     size: int
+    run: str = ""
     seconds: float | None = None
     start_seconds: float | None = None
     memory_mb: float | None = None
@@ -48,23 +49,22 @@ class Results:
     Attributes:
         runs: run to what it was made on: date, machine, versions, settings.
         rows: row key to result.
-        growth: points, with the run of each axis in `growth_runs`.
+        growth: points along the axes of growth.
     """
 
     runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: Mapping[str, RowResult] = field(default_factory=dict)
     growth: tuple[GrowthPoint, ...] = ()
-    growth_runs: Mapping[str, str] = field(default_factory=dict)
 
     def updated(self, newer: Results) -> Results:
         """These results with newer ones in the place of those they measured again."""
         rows = {**self.rows, **newer.rows}
-        again = newer.growth_runs.keys()
-        growth = (*(point for point in self.growth if point.axis not in again), *newer.growth)
-        growth_runs = {**self.growth_runs, **newer.growth_runs}
-        used = {*(row.run for row in rows.values()), *growth_runs.values()}
+        again = {(point.axis, point.contender, point.size) for point in newer.growth}
+        kept = (one for one in self.growth if (one.axis, one.contender, one.size) not in again)
+        growth = (*kept, *newer.growth)
+        used = {*(row.run for row in rows.values()), *(point.run for point in growth)}
         runs = {name: info for name, info in {**self.runs, **newer.runs}.items() if name in used}
-        return Results(runs, rows, growth, growth_runs)
+        return Results(runs, rows, growth)
 
     def with_all(self, contenders: Mapping[str, Sequence[str]]) -> Results:
         """Without rows that were measured before one of their contenders was there."""
@@ -83,7 +83,7 @@ def load(path: Path) -> Results:
         key: RowResult(row["run"], {name: _figures(one) for name, one in row["figures"].items()})
         for key, row in raw["rows"].items()
     }
-    return Results(raw["runs"], rows, tuple(GrowthPoint(**point) for point in raw["growth"]), raw["growth_runs"])
+    return Results(raw["runs"], rows, tuple(GrowthPoint(**point) for point in raw["growth"] if "run" in point))
 
 
 def save(results: Results, path: Path) -> None:

@@ -15,6 +15,7 @@ from benchmarks.workers.data import Array
 
 Dense = Callable[..., Any]
 Arrays = tuple[dict[str, Array], Array]
+TOUCHED_MB = 1_500  # a bit more than the weights of either, as they are held and as they are saved
 
 
 @dataclass(frozen=True)

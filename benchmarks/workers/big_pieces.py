@@ -8,9 +8,9 @@ import time
 from typing import Any
 
 from benchmarks.workers import estimator_models as models
-from benchmarks.workers.big_models import Big, big_models
+from benchmarks.workers.big_models import TOUCHED_MB, Big, big_models
 from benchmarks.workers.estimator_models import Api
-from benchmarks.workers.protocol import Measure, Plan, Worker, watched_memory
+from benchmarks.workers.protocol import Measure, Plan, Worker, touched_memory, watched_memory
 
 
 def register_big(worker: Worker, api: Api) -> None:
@@ -25,6 +25,7 @@ def _training(api: Api, name: str, plan: Plan) -> Measure:
     """One training tells all: every measurement is made in a process of its own."""
     big = big_models(plan.is_quick)[name]
     arrays = big.arrays()
+    touched_memory(plan.scaled(TOUCHED_MB, 1))
 
     def measure() -> dict[str, Any]:
         times: list[float] = []

@@ -11,11 +11,12 @@ WIDTH = 64
 BATCH = 32
 TAPPED_LAYERS = 64
 WATCHED_LAYERS = 32
+THIN = 8  # units of a layer, where there are thousands
 
 
 def hidden_for(axis: str, size: int) -> tuple[int, ...]:
     """The widths of the hidden layers; the logits are one more layer."""
-    if axis in ("layers", "depth"):
+    if axis == "layers":
         return (WIDTH,) * (size - 1)
     if axis == "watches":
         return (WIDTH,) * (WATCHED_LAYERS - 1)

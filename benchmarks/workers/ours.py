@@ -23,6 +23,7 @@ from benchmarks.workers.estimator_models import Api
 from benchmarks.workers.evaluated_training import evaluated_training
 from benchmarks.workers.ours_captures import register_captures
 from benchmarks.workers.ours_growth import register_growth
+from benchmarks.workers.ours_growth_data import register_growth_of_data
 from benchmarks.workers.protocol import Measure, Plan, Worker, drift, measured_steps, seconds_per_call
 
 HIDDEN_4 = (128, 64, 32)  # with the logits, four layers
@@ -56,6 +57,7 @@ def about() -> dict[str, Any]:
 worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), about)
 pieces.register(worker, API)
 register_growth(worker, API)
+register_growth_of_data(worker, API)
 register_captures(worker, API)
 register_big(worker, API)
 worker.piece("predict_loop_vouched", "vouched")(functools.partial(pieces.predict_loop, VOUCHED))

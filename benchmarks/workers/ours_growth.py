@@ -5,21 +5,25 @@ from __future__ import annotations
 import functools
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import lightwell as lw
 from benchmarks.workers import data
 from benchmarks.workers import estimator_models as models
-from benchmarks.workers.estimator_models import Api
+from benchmarks.workers.estimator_models import Api, ModelFn
 from benchmarks.workers.estimator_pieces import trained
-from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, WATCHED_LAYERS, WIDTH, hidden_for
+from benchmarks.workers.growth_sizes import BATCH, FEATURES, TAPPED_LAYERS, THIN, WATCHED_LAYERS, WIDTH, hidden_for
 from benchmarks.workers.protocol import Measure, Plan, Worker, seconds_per_call, watched_memory
 
 
 def register_growth(worker: Worker, api: Api) -> None:
     """Adds a piece per axis."""
-    for axis in ("layers", "depth", "batch", "params", "watches"):
+    for axis in ("layers", "batch", "params", "watches"):
         worker.piece(f"growth_{axis}")(functools.partial(_training, api, axis))
+    worker.piece("growth_depth")(functools.partial(_depth, api, is_shared=False))
+    worker.piece("growth_calls")(functools.partial(_depth, api, is_shared=True))
+    worker.piece("growth_describe")(functools.partial(_describe, api))
     worker.piece("growth_rows")(functools.partial(_rows, api))
     worker.piece("growth_taps")(functools.partial(_taps, api))
 
@@ -30,23 +34,77 @@ def _training(api: Api, axis: str, plan: Plan) -> Measure:
     model_fn = models.mlp(api, hidden_for(axis, plan.size))
     input_fn = models.digits_input(api, max(data.TRAIN_ROWS, 2 * batch), FEATURES, batch)
     watches = plan.size if axis == "watches" else 0
+    # What a step with all watches fetches is prepared before the first such step; then one step in ten is one.
+    warm, multiple = (30, 20) if axis == "watches" else (10, 5)
 
     def run(steps: int) -> tuple[float, float]:
         """The seconds to the first step, and of a step after the first few."""
         times: list[float] = []
         with tempfile.TemporaryDirectory() as model_dir:
             started = time.perf_counter()
-            hooks = [api.stamp([1, 10, 10 + steps], times), *(_watch(number) for number in range(watches))]
-            api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
+            hooks = [api.stamp([1, warm, warm + steps], times), *(_watch(number) for number in range(watches))]
+            api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=warm + steps)
         return times[0] - started, (times[2] - times[1]) / steps
 
-    steps = max(5, round(plan.seconds / run(5)[1]))
+    steps = max(1, round(plan.seconds / run(multiple)[1] / multiple)) * multiple
 
     def measure() -> dict[str, Any]:
         start, step = run(steps)
         return {"seconds": step, "start_seconds": start, "memory_mb": memory_mb()}
 
     return measure
+
+
+def _depth(api: Api, plan: Plan, is_shared: bool) -> Measure:
+    """Training of a graph with very many ops: once, as its start takes minutes."""
+    input_fn = models.digits_input(api, data.TRAIN_ROWS, THIN, BATCH)
+    steps = plan.scaled(50, 5)
+
+    def measure() -> dict[str, Any]:
+        times: list[float] = []
+        memory_mb, started = watched_memory(), time.perf_counter()
+        with tempfile.TemporaryDirectory() as model_dir:
+            hooks = [api.stamp([1, 10, 10 + steps], times)]
+            model_fn = _thin_layers(api, plan.size, is_shared=is_shared)
+            api.Estimator(model_fn, model_dir).train(input_fn, hooks=hooks, steps=10 + steps)
+        step = (times[2] - times[1]) / steps
+        return {"seconds": step, "start_seconds": times[0] - started, "memory_mb": memory_mb()}
+
+    return measure
+
+
+def _describe(api: Api, plan: Plan) -> Measure:
+    """The description of such a graph, as text. The model is built for it, as for a training."""
+    input_fn = models.digits_input(api, data.TRAIN_ROWS, THIN, BATCH)
+
+    def measure() -> dict[str, Any]:
+        memory_mb, started, built = watched_memory(), time.perf_counter(), []
+        with tempfile.TemporaryDirectory() as model_dir:
+            model_fn = _thin_layers(api, plan.size, done=lambda: built.append(time.perf_counter()))
+            str(api.Estimator(model_fn, model_dir).describe(input_fn))
+        ended = time.perf_counter()
+        return {"seconds": ended - built[0], "start_seconds": built[0] - started, "memory_mb": memory_mb()}
+
+    return measure
+
+
+def _thin_layers(
+    api: Api, count: int, *, is_shared: bool = False, done: Callable[[], object] = lambda: None
+) -> ModelFn:
+    """Layers with one weight each, or one for all of them; trained by gradient descent, which has fewest ops."""
+    tf1 = api.tf.compat.v1
+    named = {"name": "one", "reuse": tf1.AUTO_REUSE} if is_shared else {}
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        net = features["x"]
+        for _ in range(count):
+            net = api.layers.dense(net, THIN, api.tf.tanh, use_bias=False, **named)
+        loss = api.tf.reduce_mean(net**2)
+        train_op = tf1.train.GradientDescentOptimizer(1e-3).minimize(loss, global_step=tf1.train.get_global_step())
+        done()
+        return api.EstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+
+    return model_fn
 
 
 def _watch(number: int) -> Any:

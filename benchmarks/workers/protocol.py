@@ -13,6 +13,7 @@ import os
 import platform
 import statistics
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -161,6 +162,19 @@ def watched_memory() -> Callable[[], float]:
     except OSError:
         before = max(before, _status_mb("VmHWM"))
     return lambda: _status_mb("VmHWM") - before
+
+
+def touched_memory(megabytes: int) -> None:
+    """Takes so much memory, and as much again for a file, and gives both back.
+
+    The first touch of a page that a virtual machine has not used for a while takes many times as long as the next, and
+    whoever is measured first would pay for it: seconds, for a checkpoint of a gigabyte.
+    """
+    block = bytes(1 << 20)
+    held = [bytearray(block) for _ in range(megabytes)]
+    with tempfile.TemporaryFile() as file:
+        for part in held:
+            file.write(part)
 
 
 def drift(call: Callable[[], Any], calls: int) -> Figures:

@@ -11,8 +11,8 @@ from typing import Any
 import tensorflow as tf
 
 from benchmarks.workers import data
-from benchmarks.workers.big_models import big_models
-from benchmarks.workers.protocol import Measure, Plan, Worker, watched_memory
+from benchmarks.workers.big_models import TOUCHED_MB, big_models
+from benchmarks.workers.protocol import Measure, Plan, Worker, touched_memory, watched_memory
 
 tf1 = tf.compat.v1
 
@@ -28,6 +28,7 @@ def register_big(worker: Worker) -> None:
 def _training(name: str, plan: Plan) -> Measure:
     big = big_models(plan.is_quick)[name]
     arrays = big.arrays()
+    touched_memory(plan.scaled(TOUCHED_MB, 1))
 
     def measure() -> dict[str, Any]:
         memory_mb, started = watched_memory(), time.perf_counter()

@@ -12,6 +12,7 @@ from benchmarks.charts import draw
 from benchmarks.environments import ROOT, InstallError, python_of, without_places
 from benchmarks.figures import telling
 from benchmarks.goals import AtLeast, Figures, Flat, ShareAtMost, TakesAtMost, Works, judge, ratio
+from benchmarks.growth_report import render_growth
 from benchmarks.peers import PEERS, Environment, split, title_of
 from benchmarks.report import render
 from benchmarks.results import GrowthPoint, Results, RowResult, load, save
@@ -52,10 +53,11 @@ def results() -> Results:
         "memory": RowResult("bench 1", {"ours": Figures((0.02,), details={"resident_mb": [500, 510], "calls": 200})}),
     }
     growth = (
-        GrowthPoint("layers", "ours", 2, 0.001, 0.5, 10.0),
-        GrowthPoint("layers", "keras3", 2, absent="it fails"),
+        GrowthPoint("layers", "ours", 2, "bench 1", 0.001, 0.5, 10.0),
+        GrowthPoint("layers", "ours", 4, "bench 1", 0.003, 0.9, 10.002),
+        GrowthPoint("layers", "keras3", 2, "bench 1", absent="it fails"),
     )
-    return Results({"bench 1": RUN}, rows, growth, {"layers": "bench 1"})
+    return Results({"bench 1": RUN}, rows, growth)
 
 
 def section(page: str, key: str) -> str:
@@ -170,15 +172,40 @@ def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
     assert "Of 5 goals: 2 met, 2 missed, 1 not known." in page
 
 
-def test_the_page_tells_machine_versions_and_growth(results: Results) -> None:
+def test_the_page_tells_machine_and_versions(results: Results) -> None:
     page = render(results)
     assert "A CPU, 2 cores, 8.0 GB" in page
     assert "pinned to the cores 0, 1" in page
     assert "| Lightwell | tensorflow-cpu 2.21.0 |" in page
-    assert "| 2 | Lightwell | 1.000 ms | 500.0 ms | 10 MB |" in page
-    assert "| 2 | Keras 3 | absent: it fails |" in page
     assert "do not trust" not in page
     assert "do not trust" in render(Results({"bench 1": {**RUN, "load_before": 4.0}}, results.rows))
+
+
+def test_growth_tells_what_one_more_costs(results: Results) -> None:
+    page = render_growth(results)
+    assert "Measured 2026-01-02 03:04 UTC. Time is of a training step, batch 32; start is the first step." in page
+    assert "| 2 | Lightwell | 1.000 ms |  | 500.0 ms |  | 10 MB |  |" in page
+    assert "| 4 | Lightwell | 3.000 ms | 1.0 ms | 900.0 ms | 200.0 ms | 10 MB | 1.0 kB |" in page
+    assert "| 2 | Keras 3 | absent: it fails |" in page
+
+
+def test_a_point_measured_again_replaces_the_old_one(results: Results) -> None:
+    both = results.updated(Results({"growth 2": RUN}, growth=(GrowthPoint("layers", "ours", 4, "growth 2", 1, 1, 1),)))
+    assert [(point.size, point.run) for point in both.growth if point.contender == "ours"] == [
+        (2, "bench 1"),
+        (4, "growth 2"),
+    ]
+
+
+def test_big_models_have_a_page_of_their_own(results: Results) -> None:
+    big = RowResult("bench 1", dict.fromkeys(("ours", "tf_session/run", "tf_estimator"), Figures((2.0, 2.0))))
+    both = results.updated(Results({}, {"big_bert": big}))
+    page = render(both, is_big=True)
+    assert page.startswith("# Big models")
+    assert "`make bench ROWS=big`" in page
+    assert section(page, "big_bert")
+    assert not section(page, "mlp")
+    assert not section(render(both), "big_bert")
 
 
 def test_a_missed_row_points_to_its_profile(results: Results, tmp_path) -> None:

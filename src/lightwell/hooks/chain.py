@@ -44,7 +44,7 @@ class HookChain:
         self._counting = tuple(hook for hook in self._scheduled if type(hook).passed is not ScheduledHook.passed)
         self._of_every_step = self.unscheduled
         self._by_the_clock = tuple(hook for hook in self._scheduled if _has_a_clock(hook))
-        self._told_in_bulk: tuple[ScheduledHook, ...] = ()
+        self._told_in_bulk: Mapping[int, ScheduledHook] = {}
         self._stride = 1
         self._quiet = (0, 0)  # before the steps from here up to there, no scheduled hook need be asked
         self._asked: tuple[int, Sequence[Any]] | None = None  # the count of the last step, and who was told of it
@@ -76,7 +76,7 @@ class HookChain:
 
     def tell_in_bulk(self, keys: Sequence[int]) -> None:
         """From now on the hooks with these ids are told of steps in bulk: nobody has to stop at a step for them."""
-        self._told_in_bulk = tuple(self._by_id[key] for key in keys)
+        self._told_in_bulk = {key: self._by_id[key] for key in keys}
 
     def count_moves_by(self, stride: int) -> None:
         """A step moves the count by so much; one until told otherwise."""
@@ -88,8 +88,9 @@ class HookChain:
 
     def passed(self, steps: int, seen_by: Sequence[Any] = ()) -> None:
         """So many steps have run, which only the hooks in `seen_by` were told of."""
+        told = set(map(id, seen_by))
         for hook in self._counting:
-            if not _is_among(hook, seen_by):
+            if id(hook) not in told:
                 hook.passed(steps)
 
     def next_look(self, count: int) -> int:
@@ -105,7 +106,9 @@ class HookChain:
 
     def bulk_is_due(self, count: int, until: int) -> bool:
         """Whether a hook that is told in bulk looks at a step after `count`, up to `until`."""
-        return any(self._is_told_later(hook, count) and hook.next_look(count) <= until for hook in self._told_in_bulk)
+        return any(
+            self._is_told_later(hook, count) and hook.next_look(count) <= until for hook in self._told_in_bulk.values()
+        )
 
     def _is_due(self, hook: Any, count: int) -> bool:
         """Whether the step that moves the count on from `count` is one the hook must see."""
@@ -146,7 +149,7 @@ class HookChain:
     def _is_told_later(self, hook: ScheduledHook, count: int) -> bool:
         """Whether steps need not stop for this hook: it takes them in bulk, and looks at enough of them to be worth
         keeping the values of all."""
-        if not _is_among(hook, self._told_in_bulk):
+        if id(hook) not in self._told_in_bulk:
             return False
         look = hook.next_look(count)
         return hook.next_look(look) - look <= _DENSE
@@ -167,7 +170,7 @@ class HookChain:
         request = Request()
         count = context.count
         if in_bulk:
-            request.due = [hook for hook in self._told_in_bulk if self._is_due(hook, count)]
+            request.due = [hook for hook in self._told_in_bulk.values() if self._is_due(hook, count)]
         elif self._only_every_step(count):
             request.due = list(self._of_every_step)
         else:

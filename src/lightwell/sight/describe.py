@@ -7,6 +7,7 @@ Takes a `Program`, gives a `Description` that needs neither graph nor program an
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -158,10 +159,13 @@ def from_variables(shapes: dict[str, Any], dtypes: dict[str, Any]) -> Descriptio
 
 
 def _layers(catalogue: Catalogue) -> tuple[LayerInfo, ...]:
-    entries = list(catalogue.section(LAYERS).values())
+    of_layer: dict[str, list[Entry]] = {}
+    for entry in catalogue.section(LAYERS).values():
+        if entry.call is not None:
+            of_layer.setdefault(entry.call.name, []).append(entry)
     found: dict[str, LayerInfo] = {}
     for call in catalogue.program.layers:
-        mine = [entry for entry in entries if entry.call is not None and entry.call.name == call.name]
+        mine = of_layer.get(call.name, [])
         found[call.name] = LayerInfo(
             call.name,
             call.kind,
@@ -178,9 +182,10 @@ def _weight_infos(variables: Iterable[Any], trainable: Set[int], scope: str = ""
     follows the layer's name."""
     named = {_tf.whole_variable(variable)[0]: variable for variable in variables}
     last_parts = [name.rpartition("/")[2] for name in named]
+    counts = Counter(last_parts)
     infos = []
     for (name, variable), last in zip(named.items(), last_parts, strict=True):
-        attribute = last if last_parts.count(last) == 1 else name.removeprefix(scope)
+        attribute = last if counts[last] == 1 else name.removeprefix(scope)
         shape = _tf.whole_variable(variable)[1]
         infos.append(WeightInfo(name, attribute, shape, variable.dtype.base_dtype.name, id(variable) in trainable))
     return tuple(infos)

@@ -6,7 +6,8 @@ by name. Everything a request needs is in the graph before the graph is final.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,9 +197,33 @@ def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made
         if choice.key in made or section.is_measured:
             can_be = choice.key in fetches and not section.is_a_change and not program.graph.finalized
             wanted.append(Wanted(choice.key, choice.entry, reduction, can_be and reduction is not None))
-    builds = {id(item.reduction): item.reduction.builder() for item in wanted if item.reduction is not None}
+    reduced_before = _reduced.setdefault(program, _Reduced())
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
         updates = {item.key: readable(item.entry.prototype) for item in wanted if item.entry.section.is_a_change}
-        in_graph = [item for item in wanted if item.is_reduced]
-        reduced = {item.key: builds[id(item.reduction)](fetches[item.key], item.entry) for item in in_graph}
+        reduced = {
+            item.key: reduced_before.made(item.reduction, fetches[item.key], item.entry)
+            for item in wanted
+            if item.reduction is not None and item.is_reduced
+        }
     return Request(tuple(wanted), {**fetches, **reduced}, updates, late)
+
+
+class _Reduced:
+    """The reductions in the graph of a program. Hundreds of watches may ask for the same few: each is made once."""
+
+    def __init__(self) -> None:
+        self._builds: dict[Any, Callable[[Any, Any], Any]] = {}
+        self._made: dict[Any, Any] = {}
+
+    def made(self, reduction: Reduction, value: Any, entry: Entry) -> Any:
+        """What a reduction makes of the value of an entry, in the default graph."""
+        kind = (reduction.name, reduction.settings)
+        parts = tuple(part.name for part in tf.nest.flatten(value, expand_composites=True))
+        if (kind, entry.path, parts) not in self._made:
+            if kind not in self._builds:
+                self._builds[kind] = reduction.builder()
+            self._made[kind, entry.path, parts] = self._builds[kind](value, entry)
+        return self._made[kind, entry.path, parts]
+
+
+_reduced: weakref.WeakKeyDictionary[Program, _Reduced] = weakref.WeakKeyDictionary()
