@@ -58,21 +58,28 @@ def shuffled() -> Any:
     return tf.data.Dataset.from_tensor_slices(({"x": tiny.X}, tiny.Y)).shuffle(8).batch(4)
 
 
+EVALUATED: dict[str, tuple[Callable[..., Any], Any, Callable[[], Any]]] = {
+    "linear": (tiny.linear, {}, tiny.once),
+    "network": (network, {"dropout": False}, tiny.once),
+    "random": (network, {"dropout": True, "seed": 3}, tiny.once),
+    "shuffled": (network, {"dropout": False}, shuffled),
+    "averaged": (averaged, None, tiny.once),
+}
+
+
+# Of single steps, those that draw random numbers stand for all: their numbers depend on most.
 @pytest.mark.parametrize(
-    ("model_fn", "params", "input_fn"),
+    ("fuse_steps", "name"),
     [
-        (tiny.linear, {}, tiny.once),
-        (network, {"dropout": False}, tiny.once),
-        (network, {"dropout": True, "seed": 3}, tiny.once),
-        (network, {"dropout": False}, shuffled),
-        (averaged, None, tiny.once),
+        pytest.param(fuse_steps, name, marks=[] if fuse_steps or name == "random" else [pytest.mark.slow])
+        for fuse_steps in (False, "auto")
+        for name in EVALUATED
     ],
-    ids=["linear", "network", "random", "shuffled", "averaged"],
 )
-@pytest.mark.parametrize("fuse_steps", [False, "auto"])
 def test_numbers_are_those_of_evaluate_at_the_same_step_to_the_last_bit(
-    tmp_path: Path, model_fn: Callable[..., Any], params: Any, input_fn: Any, fuse_steps: Any
+    tmp_path: Path, name: str, fuse_steps: Any
 ) -> None:
+    model_fn, params, input_fn = EVALUATED[name]
     settings = {"save_checkpoints_steps": 4, "keep_checkpoint_max": None, "fuse_steps": fuse_steps, "tf_random_seed": 7}
     est = tiny.estimator(tmp_path, model_fn, **settings, **({} if params is None else {"params": params}))
     hook = InMemory(est, input_fn, name="live", every_n_iter=4)
