@@ -37,9 +37,13 @@ def test_one_writer_per_directory_shared_with_tensorflows_hooks(graph: Any, tmp_
     assert writer is v1.summary.FileWriterCache.get(str(tmp_path))
 
 
-def test_a_graph_with_its_meta_graph(graph: Any, tmp_path: Path) -> None:
-    events.write_graph(str(tmp_path), graph)
-    plain, meta = read(tmp_path)
+def test_a_graph_with_its_meta_graph_once(graph: Any, tmp_path: Path) -> None:
+    directory = tmp_path / "eval"
+    for _ in range(2):
+        events.write_graph(str(directory), graph)
+    v1.summary.FileWriterCache.get(str(directory)).flush()
+    (file,) = directory.glob("events.*")
+    _, plain, meta = v1.train.summary_iterator(str(file))
     assert [node.name for node in v1.GraphDef.FromString(plain.graph_def).node] == ["one"]
     assert "_output_shapes" in v1.GraphDef.FromString(plain.graph_def).node[0].attr
     assert v1.MetaGraphDef.FromString(meta.meta_graph_def).graph_def.node[0].name == "one"

@@ -371,6 +371,11 @@ def mean_over_replicas(strategy: Any) -> contextlib.AbstractContextManager[Any]:
     return found()
 
 
+def reduction_of(strategy: Any) -> tuple[Any, str]:
+    """Where a strategy keeps how it brings values together, for which there is no public door once it is made."""
+    return strategy.extended, "_cross_device_ops"
+
+
 def has_started_server(strategy: Any) -> bool:
     """Whether a strategy of several machines has started the server of this process: it does so when it is made in a
     program with eager execution, and does not tell. TensorFlow refuses a second server, and says why."""

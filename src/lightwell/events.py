@@ -35,13 +35,14 @@ def writer(directory: str) -> Any:
         return to
 
 
-def write_graph(directory: str, graph: tf.Graph, saver_def: Any = None) -> None:
-    """Writes a graph, with shapes, and its meta graph."""
-    graph_def = graph.as_graph_def(add_shapes=True)
-    meta_graph = tf.compat.v1.train.export_meta_graph(graph=graph, graph_def=graph_def, saver_def=saver_def)
-    with _writing(directory) as to:
-        to.add_graph(graph)
-        to.add_meta_graph(meta_graph)
+def write_graph(directory: str, graph: tf.Graph) -> None:
+    """Writes a graph, with shapes, and its meta graph, where this process has written nothing yet.
+
+    A new writer begins with the graph that it is made in. One that is there has begun so: evaluations of a long
+    training do not write theirs again and again.
+    """
+    with graph.as_default():
+        writer(directory)
 
 
 def write_plain_graph(directory: str, graph_def: Any, meta_graph: Any) -> None:

@@ -15,10 +15,16 @@ from lightwell.compat.v1 import estimator as v1_estimator
 from lightwell.errors import UsageError
 
 COLUMNS = [tf.feature_column.numeric_column("x", [3])]
+# A batch has one to four of these, so the sizes of sparse gradients change from step to step.
+WORDS = tf.feature_column.categorical_column_with_hash_bucket("word", 50)
 
 
 def classes(size: int) -> Any:
-    return runs.batches(size).map(lambda features, label: (features | {"id": tf.as_string(label[:, 0])}, label > 0))
+    def named(features: Any, label: Any) -> Any:
+        words = tf.as_string(tf.cast(features["x"][:, :1], tf.int32))
+        return features | {"id": tf.as_string(label[:, 0]), "word": words}, label > 0
+
+    return runs.batches(size).map(named)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,7 @@ def test_replicas_train_a_classifier_as_one_device_does(face: Any, tmp_path: Pat
         kind = tf.keras.optimizers.SGD if face is lw.estimator else tf.compat.v1.train.GradientDescentOptimizer
         config = runs.config_of(lw, count, str(tmp_path / str(count)))
         model = face.DNNLinearCombinedClassifier(
-            linear_feature_columns=COLUMNS,
+            linear_feature_columns=[*COLUMNS, WORDS],
             dnn_feature_columns=COLUMNS,
             dnn_hidden_units=[4],
             linear_optimizer=kind(rate * scale),
@@ -42,7 +48,7 @@ def test_replicas_train_a_classifier_as_one_device_does(face: Any, tmp_path: Pat
         )
         made.append(model.train(lambda count=count: classes(8 // count), steps=3))
     alone, both = made
-    for name in ("dnn/hiddenlayer_0/kernel", "dnn/logits/kernel", "linear/linear_model/x/weights"):
+    for name in ("dnn/hiddenlayer_0/kernel", "dnn/logits/kernel", "linear/linear_model/word/weights"):
         ours, expected = both.get_variable_value(name), alone.get_variable_value(name)
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5, err_msg=name)
     metrics = [one.evaluate(lambda: classes(4).take(3)) for one in made]

@@ -65,6 +65,12 @@ def test_a_feature_of_a_type_that_its_column_cannot_read(make: Callable[[], Any]
     assert isinstance(caught.value, TypeError)
 
 
+def test_more_numbers_than_the_column_has() -> None:
+    text = r"DNNClassifier: Cannot reshape a tensor: the feature 'age' has the shape \(.*\), 1 number per example, and its column reads 2. .*shape=\[1\]"  # noqa: E501
+    with pytest.raises(ValueError, match=text):
+        lw.DNNClassifier([2], [column.numeric_column("age", [2])]).train(rows())
+
+
 def test_a_vocabulary_file_that_is_gone(tmp_path: Path) -> None:
     path = str(tmp_path / "words.txt")
     words = column.categorical_column_with_vocabulary_file("city", path, 3)

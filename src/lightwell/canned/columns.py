@@ -6,6 +6,7 @@ that it can read, and its vocabulary file. Says so with names, before anything i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -82,7 +83,7 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
     Raises:
         ModelFnError: features are no dict.
         UnknownFeature: a column's feature is not among them.
-        WrongFeature: a feature has a type that its column cannot read.
+        WrongFeature: a feature has a type or a shape that its column cannot read.
         VocabularyMissing: a vocabulary file is not there.
     """
     if not isinstance(features, Mapping):
@@ -93,6 +94,7 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
     for column in columns:
         for source in _sources(column):
             _check_source(features, source, column, where)
+        _check_width(features, column, where)
 
 
 def _check_source(features: Mapping[str, Any], source: Any, column: Any, where: str) -> None:
@@ -139,6 +141,23 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
         f"{where}: {broken} key: {key}, column dtype: {wanted.name}, tensor dtype: {got.name}. The column "
         f"{source.name!r} ({type(source).__name__}) cannot read it. {advice}"
     )
+
+
+def _check_width(features: Mapping[str, Any], column: Any, where: str) -> None:
+    """Refuses a number of numbers per example that is known, and another than a numeric column has."""
+    feature, wanted = features.get(getattr(column, "key", "")), getattr(column, "shape", None)
+    if wanted is None or not isinstance(feature, tf.Tensor) or feature.shape.rank is None:
+        return
+    if getattr(column, "normalizer_fn", None) is not None:  # which may cut out what it needs
+        return
+    got = feature.shape[1:].num_elements()  # one where there is no second dimension
+    if got is not None and got != math.prod(wanted):
+        raise WrongFeature(
+            f"{where}: Cannot reshape a tensor: the feature {column.key!r} has the shape {feature.shape}, {got} "
+            f"number{'' if got == 1 else 's'} per example, and its column reads {math.prod(wanted)}. Make it with "
+            f"tf.feature_column.numeric_column({column.key!r}, shape={list(feature.shape[1:]) or [1]}), or give "
+            "other numbers in input_fn."
+        )
 
 
 def _keys(source: Any) -> Iterator[str]:
