@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tests.conftest import LogLines
-from tests.engine.fused_models import big_constant, dropout, embedding, python
+from tests.engine.fused_models import big_constant, dropout, python
 from tests.engine.fused_runs import Look, Seen, batches, train
 
 import lightwell as lw
@@ -139,9 +139,50 @@ def of_any_shape() -> Any:
     return numbers().map(lambda features, labels: (features, v1.placeholder_with_default(labels, [None, None])))
 
 
+def headed(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+    """A model that looks words up, of a head that checks shape and range of labels."""
+    known = tf.lookup.KeyValueTensorInitializer([b"a", b"b", b"c"], tf.range(3, dtype=tf.int64))
+    word = tf.one_hot(tf.lookup.StaticVocabularyTable(known, 2).lookup(features["word"]), 5)
+    hidden = lw.layers.dense(tf.concat([features["x"], word], 1), 8, activation=tf.nn.relu, name="hidden")
+    tf.reduce_mean(hidden, name="the_mean")
+    return lw.estimator.MultiClassHead(3).create_estimator_spec(
+        features,
+        mode,
+        lw.layers.dense(hidden, 3, name="out"),
+        labels,
+        train_op_fn=lambda loss: v1.train.AdamOptimizer(0.01).minimize(loss, v1.train.get_global_step()),
+    )
+
+
+def labelled(bad: int, label: int) -> Callable[[], Any]:
+    """Words and numbers with three classes, and another in a batch that is bad."""
+
+    def data() -> Any:
+        rows = np.random.RandomState(1).rand(700, 6).astype(np.float32)
+        words = np.array([b"a", b"b", b"c", b"d", b""])[np.arange(700) % 5]
+        labels = np.arange(700) % 3
+        labels[5 * bad + 2] = label
+        return tf.data.Dataset.from_tensor_slices(({"x": rows, "word": words}, labels)).batch(5)
+
+    return data
+
+
+def test_words_are_looked_up_and_labels_checked_before_compiled_steps(tmp_path: Path) -> None:
+    plain, compiled = both_ways(tmp_path, headed, labelled(1, 2), 130)
+    check_alike(plain, compiled)
+    assert not compiled.error
+
+
+def test_a_label_that_is_refused_ends_it_after_the_steps_before(tmp_path: Path) -> None:
+    plain, compiled = both_ways(tmp_path, headed, labelled(117, 7), 130)
+    check_alike(plain, compiled)
+    assert "Got] [7]" in compiled.error
+
+
 CHECKED = with_loss(lambda loss: tf.debugging.check_numerics(loss, "bad", name="the_check"))
+SPELT = with_loss(lambda loss: loss + 0.0 * tf.cast(tf.strings.length(tf.as_string(loss, name="the_text")), tf.float32))
 REFUSED = {
-    "strings": (embedding, batches(), "the input has values of type string"),
+    "strings": (SPELT, numbers, "the_text (AsString) works on strings"),
     "Python": (python, numbers, "calls Python"),
     "other draws": (dropout, numbers, "would draw other random numbers"),
     "checks": (CHECKED, numbers, "the_check (CheckNumerics) would be left out by XLA"),

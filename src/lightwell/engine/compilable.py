@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.engine.fusible import functions_called, functions_of, is_random, within
+from lightwell.engine.host_part import HostPart
 from lightwell.engine.loop import can_be_kept
 from lightwell.engine.step_copy import has_functions, step_ops
 from lightwell.engine.task import Task
@@ -25,46 +26,46 @@ _LEFT_OUT = frozenset("Assert CheckNumerics CheckNumericsV2 Print PrintV2".split
 _PRIMITIVES = frozenset("Enter RefEnter Switch RefSwitch Merge RefMerge".split())
 
 
-def batch_of(targets: Sequence[Any]) -> list[Any]:
-    """The tensors that a step takes from its iterators, those that it uses."""
-    used: dict[str, Any] = {}
-    for source in (*(tensor for op in step_ops(targets)[0] for tensor in op.inputs), *targets):
-        if isinstance(source, tf.Tensor) and source.op.type == "IteratorGetNext":
-            used[source.name] = source
-    return list(used.values())
-
-
-def why_not_compiled(graph: tf.Graph, task: Task, targets: Sequence[Any], jit_compile: Any) -> str | None:
+def why_not_compiled(
+    graph: tf.Graph, task: Task, targets: Sequence[Any], part: HostPart, jit_compile: Any
+) -> str | None:
     """The reason why these steps, which can be fused, are not compiled; None if they may be.
 
     Args:
         graph: the program's graph.
         task: what a step does.
         targets: all that a call of many steps computes.
+        part: what of it is done by the host, as batches are taken in.
         jit_compile: `RunConfig.jit_compile`.
     """
-    batch = batch_of(targets)
-    if not batch:
+    if not part.given:
         return "the input is no dataset"
-    for tensor in batch:
+    for tensor in part.given:
         if tensor.dtype in (tf.string, tf.variant, tf.resource):
             return f"the input has values of type {tensor.dtype.name} ({tensor.name}), which XLA does not know"
         if not can_be_kept(tensor):
             return f"{tensor.name} of the input may have another shape at each step ({tensor.shape})"
-    inside, outside = step_ops(targets, batch)
+    inside, outside = step_ops(targets, part.ops)
     names = {op.name for op in inside}
     inside = [op for op in graph.get_operations() if op.name in names]  # an op before its gradient
     for op in inside:
-        reason = _reason(op, jit_compile)
+        reason = None if _is_for(op, part.of_shapes) else _reason(op, jit_compile)
         if reason is not None:
             return reason
     for op in outside:
-        if op.outputs and op.outputs[0].dtype == tf.resource and op.type != "VarHandleOp":
+        if op.name not in part.ops and op.outputs and op.outputs[0].dtype == tf.resource and op.type != "VarHandleOp":
             return f"{op.name} ({op.type}) is no variable, and XLA knows no other resources"
     for op, node in _called(graph, inside):
         if node.op in _PYTHON | _LEFT_OUT or (is_random(node.op) and jit_compile is not True):
             return f"{op.name} calls a function with {node.op}, which XLA would not do as TensorFlow does"
     return None if task.count is None else _why_uncounted(task, inside)
+
+
+def _is_for(op: tf.Operation, checks: frozenset[str]) -> bool:
+    """Whether an op is one of these checks, or a text that only they may show."""
+    if op.type != "Const":
+        return op.name in checks
+    return all(user.name in checks for tensor in op.outputs for user in tensor.consumers())
 
 
 def _reason(op: tf.Operation, jit_compile: Any) -> str | None:

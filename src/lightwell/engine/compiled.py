@@ -1,8 +1,9 @@
 """Compiling: the loop once more, as one computation of XLA. A variant of `loop.py`, for calls that nobody looks into.
 
-XLA takes no batches from a pipeline. So a call has two parts: a loop like any other takes batches in, and hands them
-out, joined; then a function is fed with them, and goes over them, with a copy of the step in the body of its loop. In
-between it is known how many batches there are and how long each is: XLA compiles for one number and one length.
+XLA takes no batches from a pipeline. So a call has two parts: a loop like any other takes batches in, does what only
+the host can do with them, and hands them out, joined; then a function is fed with them, and goes over them, with a copy
+of the rest of the step in the body of its loop. In between it is known how many batches there are and how long each is:
+XLA compiles for one number and one length.
 
 The function is there twice, compiled and not: what was taken in and cannot be compiled, or is not worth it, such as a
 single shorter batch at the end of the data, goes through the other one. Both leave what they carry where the loop does.
@@ -10,14 +11,14 @@ single shorter batch at the end of the data, goes through the other one. Both le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.compilable import batch_of
 from lightwell.engine.fusible import functions_called, functions_of, within
+from lightwell.engine.host_part import HostPart
 from lightwell.engine.loop import Loop, around_the_loop, fuse
 from lightwell.engine.step_copy import StepFunction, has_functions, step_ops
 from lightwell.engine.task import Task
@@ -48,7 +49,7 @@ class Compiled:
 
     Attributes:
         read: the loop that takes batches in; it keeps those of every step.
-        batch: the tensors of a batch.
+        batch: the tensors that come of a batch.
         stacked: feed the values of each of them, stacked.
         steps: feed how many of those are to be gone over, from the first.
         by_xla: goes over them in one computation.
@@ -63,7 +64,7 @@ class Compiled:
     by_executor: Passed
 
 
-def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop) -> Compiled:
+def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop, part: HostPart) -> Compiled:
     """Adds the compiled variant of a loop to a graph, which must not be final.
 
     Args:
@@ -71,13 +72,14 @@ def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop) 
         task: what each step does.
         every: tensors whose values are wanted of all steps.
         loop: the loop.
+        part: what is done with a batch as it is taken in.
     """
-    batch = batch_of([*task.run, *task.carried, *every])
-    read = fuse(graph, Task((), None), [], batch, _SCOPE)
+    batch = list(part.given)
+    read = fuse(graph, Task(part.run, None), [], batch, _SCOPE, part.of_shapes)
     with around_the_loop(graph, _SCOPE):
         stacked = [tf.compat.v1.placeholder(tensor.dtype, [None, *tensor.shape], "stacked") for tensor in batch]
         steps = tf.compat.v1.placeholder(_COUNT, [], "steps")
-    function = _Steps(graph, task, every, batch, loop)
+    function = _Steps(graph, task, every, part, loop)
     with graph.as_default(), tf.name_scope(_SCOPE):
         by_xla = function.passed(tf.function(function, jit_compile=True, autograph=False)(steps, *stacked))
         by_executor = function.passed(tf.function(function, autograph=False)(steps, *stacked))
@@ -87,10 +89,11 @@ def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop) 
 class _Steps:
     """The function: goes over stacked batches, and does a step with each, until there are no more, or a NaN."""
 
-    def __init__(self, graph: tf.Graph, task: Task, every: Sequence[Any], batch: Sequence[Any], loop: Loop) -> None:
-        self._task, self._every, self._batch, self._loop = task, every, batch, loop
-        self._targets = [*task.run, *task.carried, *every]
-        self._step = StepFunction(graph, self._targets, batch, _library(graph, self._targets, batch))
+    def __init__(self, graph: tf.Graph, task: Task, every: Sequence[Any], part: HostPart, loop: Loop) -> None:
+        self._task, self._every, self._batch, self._loop = task, every, part.given, loop
+        self._run = [op for op in task.run if op.name not in part.ops]
+        self._targets = [*self._run, *task.carried, *every]
+        self._step = StepFunction(graph, self._targets, part.ops, _library(graph, self._targets, part.ops))
 
     def __call__(self, steps: Any, *stacked: Any) -> list[Any]:
         room = tf.shape(stacked[0])[0]
@@ -114,7 +117,7 @@ class _Steps:
 
     def _one(self, place: Any, batch: dict[str, Any], lists: Sequence[Any]) -> Any:
         found = self._step.add_to_function(self._targets, batch)
-        run, found = found[: len(self._task.run)], found[len(self._task.run) :]
+        run, found = found[: len(self._run)], found[len(self._run) :]
         values, every = found[: len(self._task.carried)], found[len(self._task.carried) :]
         done, *numbers = self._loop.progress
         with tf.control_dependencies([*run, *values, *every]):
@@ -141,9 +144,9 @@ class _Steps:
         )
 
 
-def _library(graph: tf.Graph, targets: Sequence[Any], batch: Sequence[Any]) -> list[Any]:
+def _library(graph: tf.Graph, targets: Sequence[Any], apart: Container[str]) -> list[Any]:
     """The functions that a step calls, and all that those call."""
-    callers = [op for op in step_ops(targets, batch)[0] if has_functions(op)]
+    callers = [op for op in step_ops(targets, apart)[0] if has_functions(op)]
     if not callers:
         return []
     functions = functions_of(graph)

@@ -26,7 +26,7 @@ from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
 from lightwell.log import logger
 
-_FIRST_CALLS = 3  # find out how long a step takes, and are short
+_ALIGNED = 64  # bytes; where an array begins at a multiple of them, a session uses it without copying it
 _LONGEST_REASON = 300
 
 
@@ -38,14 +38,13 @@ class _Stack:
     steps: int
     values: list[Any]
 
-    def padded(self, room: int) -> list[Any]:
-        """The values, with room for so many batches."""
-        if self.steps == room:
-            return self.values
-        full = [np.zeros((room, *own.shape[1:]), own.dtype) for own in self.values]
-        for wide, own in zip(full, self.values, strict=True):
-            wide[: self.steps] = own
-        return full
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """Batches that were taken in together, and what ended it before there were as many as wanted."""
+
+    stacks: list[_Stack]
+    failure: tf.errors.OpError | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,57 +69,63 @@ class CompiledSteps:
 
     def __init__(self, ready: Ready, compiled: Compiled, loop: Loop) -> None:
         self._ready, self._compiled, self._loop, self._forms = ready, compiled, loop, ready.opened.forms
-        self._calls = 0
+        self._rooms: dict[Sizes, list[Any]] = {}
         self._preparing = 0.0
 
     def steps_of(self, most: int) -> int:
         """Of the steps that a call might have, how many to do by `many`; 0 for none of them."""
-        self._calls += 1
-        is_settled = not self._ready.opened.threads.is_open
-        if self._calls <= _FIRST_CALLS or most < 2 or not self._forms.is_wanted(most, is_settled):
+        if most < 2 or not self._forms.is_wanted(is_settled=not self._ready.opened.threads.is_open):
             return 0
         return self._forms.steps_of(most)
 
     def many(self, steps: int) -> Ran:
         """Takes in so many batches, or as many as there are, and goes over them, up to a NaN."""
         self._preparing = 0.0
-        is_sized = self._forms.batch_bytes is not None
-        stacks, failure = self._take(steps)
         parts: list[_Part] = []
-        for stack in stacks:
-            # A form is not worth making for what is left over, nor for the first batches, which tell how big they are.
-            parts.append(self._go_over(stack, may_be_new=is_sized and 2 * stack.steps >= steps))
-            if parts[-1].failure is not None or parts[-1].steps < stack.steps:
-                return self._ran(parts, parts[-1].failure)
-        return self._ran(parts, failure)
+        for taken in self._all_taken(steps):
+            for stack in taken.stacks:
+                # A form is not worth making for what is left over.
+                parts.append(self._go_over(stack, may_be_new=2 * stack.steps >= min(steps, self._forms.room)))
+                if parts[-1].failure is not None or parts[-1].steps < stack.steps:
+                    return self._ran(parts, parts[-1].failure)
+            if taken.failure is not None:
+                return self._ran(parts, taken.failure)
+        return self._ran(parts, None)
 
     def took(self, ran: Ran, seconds: float) -> None:
         """Takes in how long a call took, of these or of other steps."""
         self._forms.took(ran.is_compiled, ran.steps, seconds)
 
-    def _take(self, steps: int) -> tuple[list[_Stack], tf.errors.OpError | None]:
-        """Takes batches in; gives them stacked, and what ended it."""
+    def _all_taken(self, steps: int) -> Iterator[_Taken]:
+        """Takes batches in, as many at a time as a form has room for."""
+        while steps:
+            count = min(steps, self._forms.room)
+            taken = self._take(count)
+            yield taken
+            steps -= count if taken.failure is None else steps
+
+    def _take(self, steps: int) -> _Taken:
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
-        asked, stays = self._joined(read.running), self._ready.opened.threads.may_stay
+        asked, stays = self._asked(read.running), self._ready.opened.threads.may_stay
         try:
             values = calls.run(asked, (read.most,), (np.int64(steps),), stays=stays)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
             failure = error
-            values = calls.run(self._joined(read.saved))
-        stacks = list(self._stacks(values[::2], values[1::2]))
-        if stacks and self._forms.batch_bytes is None:
-            self._forms.batch_bytes = sum(one[0].nbytes for one in stacks[0].values)
-        return stacks, failure
+            values = calls.run(self._asked(read.saved))
+        stacks = list(self._stacks(values[:-1:2], values[1:-1:2], int(values[-1])))
+        if stacks:
+            self._forms.sized(sum(one[0].nbytes for one in stacks[0].values))
+        return _Taken(stacks, failure)
 
-    def _joined(self, outlet: Outlet) -> list[Any]:
+    def _asked(self, outlet: Outlet) -> list[Any]:
         kept = [outlet.every[tensor.name] for tensor in self._compiled.batch]
-        return [one for each in kept for one in (each.joined, each.lengths)]
+        return [*(one for each in kept for one in (each.joined, each.lengths)), outlet.done]
 
-    def _stacks(self, joined: Sequence[Any], lengths: Sequence[Any]) -> Iterator[_Stack]:
-        """Batches cut apart where their lengths change."""
-        count = Kept(joined, lengths).steps
+    def _stacks(self, joined: Sequence[Any], lengths: Sequence[Any], most: int) -> Iterator[_Stack]:
+        """Batches cut apart where their lengths change; at most so many, as those behind have failed a check."""
+        count = Kept(joined, lengths, most).steps
         has_length = [tensor.shape.rank > 0 for tensor in self._compiled.batch]
         of_each = [own[:count].tolist() if has else [1] * count for own, has in zip(lengths, has_length, strict=True)]
         starts = [0] * len(joined)
@@ -137,14 +142,24 @@ class CompiledSteps:
 
     def _go_over(self, stack: _Stack, may_be_new: bool) -> _Part:
         """Does the steps of a stack, in a new form if there is none for them."""
-        room = self._forms.room_for(stack.sizes, stack.steps, may_be_new)
-        if room is not None:
-            padded = stack.padded(room)
-            if self._forms.has(stack.sizes, room) or self._make(stack.sizes, room, padded):
-                return self._part(self._call(self._compiled.by_xla, padded, stack.steps))
+        if self._forms.may_be_used(stack.sizes, stack.steps, may_be_new):
+            values = self._with_room(stack)
+            if self._forms.has(stack.sizes) or self._make(stack.sizes, values):
+                return self._part(self._call(self._compiled.by_xla, values, stack.steps))
         return self._by_executor(stack)
 
-    def _make(self, sizes: Sizes, room: int, values: Sequence[Any]) -> bool:
+    def _with_room(self, stack: _Stack) -> list[Any]:
+        """The values of a stack, with room for as many batches as its form has; behind those anything."""
+        room = self._forms.room
+        if stack.steps == room:
+            return stack.values
+        if stack.sizes not in self._rooms:
+            self._rooms[stack.sizes] = [_aligned((room, *own.shape[1:]), own.dtype) for own in stack.values]
+        for wide, own in zip(self._rooms[stack.sizes], stack.values, strict=True):
+            wide[: stack.steps] = own
+        return self._rooms[stack.sizes]
+
+    def _make(self, sizes: Sizes, values: Sequence[Any]) -> bool:
         """Has a form compiled, by a call without a step; says whether that can be done."""
         started = time.perf_counter()
         try:
@@ -158,13 +173,15 @@ class CompiledSteps:
         finally:
             seconds = time.perf_counter() - started
             self._preparing += seconds
-        logger.info("Compiled up to %d steps into one computation (%.1f sec).", room, seconds)
-        self._forms.made(sizes, room)
+        logger.info("Compiled up to %d steps into one computation (%.1f sec).", self._forms.room, seconds)
+        self._forms.made(sizes)
         return True
 
     def _by_executor(self, stack: _Stack) -> _Part:
         try:
-            return self._part(self._call(self._compiled.by_executor, stack.values, stack.steps))
+            part = self._part(self._call(self._compiled.by_executor, stack.values, stack.steps))
+            self._forms.passed(stack.sizes)
+            return part
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
@@ -214,3 +231,11 @@ def _sentence(error: tf.errors.OpError) -> str:
     """What XLA says, without the places in its own code and the list of all ops."""
     lines = [line.strip() for line in str(error.message).splitlines() if line.strip()]
     return " ".join(lines[:2])[:_LONGEST_REASON].rstrip(".")
+
+
+def _aligned(shape: Sequence[int], dtype: Any) -> Any:
+    """An array of anything, at a place in memory from where it need not be copied."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.empty(size + _ALIGNED, np.uint8)
+    start = -memory.ctypes.data % _ALIGNED
+    return memory[start : start + size].view(dtype).reshape(shape)

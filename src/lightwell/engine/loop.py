@@ -13,7 +13,7 @@ costs nothing.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,7 +117,14 @@ def can_be_kept(element: Any) -> bool:
     return element.shape.rank is not None and element.shape[1:].is_fully_defined()
 
 
-def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any], scope: str = FUSED_SCOPE) -> Loop:
+def fuse(
+    graph: tf.Graph,
+    task: Task,
+    last: Sequence[Any],
+    every: Sequence[Any],
+    scope: str = FUSED_SCOPE,
+    apart: Container[str] = (),
+) -> Loop:
     """Adds the loop to a graph, which must not be final.
 
     Args:
@@ -126,6 +133,7 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any],
         last: tensors and ops that may be looked at after a call's last step.
         every: tensors whose values may be wanted of all steps; each `can_be_kept`.
         scope: where the names of all that is added begin.
+        apart: names of ops that are not to be part of a step.
     """
     carried = task.carried
     known = {element.name for element in (*task.run, *carried)}
@@ -138,7 +146,7 @@ def fuse(graph: tf.Graph, task: Task, last: Sequence[Any], every: Sequence[Any],
         lists = [_List(scope, place, tensor) for place, tensor in enumerate(every)]
         with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    step = StepCopy(graph, [*task.run, *carried, *last, *every], scope)
+    step = StepCopy(graph, [*task.run, *carried, *last, *every], scope, apart)
     ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
     ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
     ends += [_add_last(step, place, element) for place, element in enumerate(last)]

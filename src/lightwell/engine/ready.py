@@ -18,6 +18,7 @@ from lightwell.engine.compiled import Compiled, compile_loop
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, is_left_alone, may_be_used_again
 from lightwell.engine.fusible import draws_apart, why_not_fused
+from lightwell.engine.host_part import host_part
 from lightwell.engine.loop import Loop, can_be_kept, fuse
 from lightwell.engine.order import settle_order
 from lightwell.engine.program import Program
@@ -141,11 +142,13 @@ def _loop(
 def _compiled(program: Program, task: Task, keep: Sequence[Any], loop: Loop, jit_compile: Any) -> Compiled | None:
     if not jit_compile:
         return None
-    reason = why_not_compiled(program.graph, task, [*task.run, *task.carried, *keep], jit_compile)
+    targets = [*task.run, *task.carried, *keep]
+    part = host_part(targets)
+    reason = why_not_compiled(program.graph, task, targets, part, jit_compile)
     if reason is not None:
         tell_once(f"steps are not compiled: {reason}.")
         return None
-    return compile_loop(program.graph, task, keep, loop)
+    return compile_loop(program.graph, task, keep, loop, part)
 
 
 def _in_session(

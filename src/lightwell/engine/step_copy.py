@@ -11,7 +11,7 @@ executor runs directly, whichever style of control flow the program uses. A comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -79,12 +79,12 @@ class StepFunction(_Copy):
     Args:
         graph: the graph of the step.
         targets: ops and tensors; all that they depend on is the step.
-        given: tensors that the function is given, in place of being computed.
+        apart: names of ops that are not part of it; the function is given their tensors.
         library: the functions that the step calls, with all that they call.
     """
 
-    def __init__(self, graph: tf.Graph, targets: Sequence[Any], given: Sequence[Any], library: Sequence[Any]) -> None:
-        inside, outside = step_ops(targets, given)
+    def __init__(self, graph: tf.Graph, targets: Sequence[Any], apart: Container[str], library: Sequence[Any]) -> None:
+        inside, outside = step_ops(targets, apart)
         super().__init__(graph, "", inside, outside)
         for op in inside:
             copy, _ = self._add_copy(op)
@@ -128,13 +128,16 @@ class StepCopy(_Copy):
         graph: the graph of the step, which gets the copy too.
         targets: ops and tensors; all that they depend on is the step.
         scope: where the names of all nodes begin.
+        apart: names of ops that it need not wait for, and that are not part of it.
     """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
-    def __init__(self, graph: tf.Graph, targets: Sequence[Any], scope: str = FUSED_SCOPE) -> None:
-        inside, outside = step_ops(targets)
+    def __init__(
+        self, graph: tf.Graph, targets: Sequence[Any], scope: str = FUSED_SCOPE, apart: Container[str] = ()
+    ) -> None:
+        inside, outside = step_ops(targets, apart)
         super().__init__(graph, scope, inside, outside)
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
@@ -259,12 +262,11 @@ class StepCopy(_Copy):
             del copy.attr["_class"]
 
 
-def step_ops(targets: Sequence[Any], given: Sequence[Any] = ()) -> tuple[list[tf.Operation], list[tf.Operation]]:
+def step_ops(targets: Sequence[Any], apart: Container[str] = ()) -> tuple[list[tf.Operation], list[tf.Operation]]:
     """The ops that `targets` depend on: those that run in each step, and those that last between steps.
 
-    What makes tensors that are `given` counts as one of the latter.
+    Ops whose names are `apart` count as the latter.
     """
-    apart = {tensor.op.name for tensor in given}
     inside: dict[str, tf.Operation] = {}
     outside: dict[str, tf.Operation] = {}
     left = [target.op if isinstance(target, tf.Tensor) else target for target in targets]

@@ -22,9 +22,9 @@ from lightwell.errors import reason_of
 from lightwell.inputs.pipeline import datasets_behind
 from lightwell.keys import FUSED_SCOPE
 
-COPIES = f"{FUSED_SCOPE}step/"
 INPUT_FN, MODEL_FN = "input_fn", "model_fn"
 _CALLERS = {"call_model_fn": MODEL_FN, "call_input_fn": INPUT_FN}
+_COPIES = re.compile(f"{FUSED_SCOPE}(?:batches/)?step/")  # of steps, or of what is done as batches are taken in
 _NODE = re.compile(r"(?:\{\{function_node ([^}]+)\}\}\s*)?(?:\{\{node ([^}]+)\}\}|\[\[([^\[\]{}]+)\]\])")
 _GRADIENT = re.compile(r"(?:^|.*/)gradients(?:_\d+)?/(.+)_grad/")
 _DATASET_FUNCTION = re.compile(r"Error in user-defined function passed to \S+ transformation with iterator: \S+: ")
@@ -91,7 +91,7 @@ def place_of(op: tf.Operation) -> Place | None:
 
 def without_copies(text: str) -> str:
     """A text with ops under the names that the user knows."""
-    return text.replace(COPIES, "")
+    return _COPIES.sub("", text)
 
 
 def _reason(error: BaseException) -> str:
