@@ -40,11 +40,31 @@ class Axis:
 _STORED = tuple(f"{OURS}/{what}" for what in ("save", "restore", "inspect", "compare", "edit"))
 _VERBS = tuple(f"{OURS}/{verb}" for verb in ("train", "evaluate", "capture"))
 _THOUSANDS = (100, 1_000, 10_000)
+_OPTIMISED = (
+    "What grows a little faster than the layers is TensorFlow's own preparation of a call (`TF_SessionMakeCallable`, "
+    "which optimises the graph); the rest of the start, most of which is the making of ops, is the same for each layer."
+)
 
 AXES = (
     Axis("layers", "layers of 64 units", "a training step, batch 32", (2, 4, 8, 16, 32, 64)),
-    Axis("depth", "thin layers", "a training step, batch 32", _THOUSANDS, (OURS,), repeats=1),
-    Axis("calls", "calls of one thin layer", "a training step, batch 32", _THOUSANDS, (OURS,), repeats=1),
+    Axis(
+        "depth",
+        "thin layers, a weight each",
+        "a training step, batch 32",
+        _THOUSANDS,
+        (OURS,),
+        repeats=1,
+        note=_OPTIMISED,
+    ),
+    Axis(
+        "calls",
+        "calls of one thin layer",
+        "a training step, batch 32",
+        _THOUSANDS,
+        (OURS,),
+        repeats=1,
+        note=_OPTIMISED,
+    ),
     Axis(
         "describe",
         "thin layers, described",
@@ -54,7 +74,15 @@ AXES = (
         "`input_fn` and `model_fn`, gradients included",
         repeats=1,
     ),
-    Axis("watches", "watches, each every 10 steps", "a training step, batch 32", (0, 1, 10, 100, 1_000), (OURS,)),
+    Axis(
+        "watches",
+        "watches, each every 10 steps",
+        "a training step, batch 32",
+        (0, 1, 10, 100, 1_000),
+        (OURS,),
+        note="They look at the statistics of 31 layers, each computed once, however many look; of ten steps "
+        "nine are looked at by nobody.",
+    ),
     Axis("taps", "taps, of 64 layers", "predicting 10,000 rows", (0, 1, 4, 16, 64), (OURS,), "the first prediction"),
     Axis(
         "rows",
@@ -72,6 +100,8 @@ AXES = (
         _VERBS,
         "the first time",
         repeats=1,
+        note="A row has 256 bytes. `train`, whose session is closed, has one copy of the array beside the graph; the "
+        "others, whose session is kept, have two when the second call begins.",
     ),
     Axis("batch", "batch size", "a training step", (1, 8, 64, 512, 4096)),
     Axis("params", "weights, trained", "a training step, batch 32", (10**4, 10**5, 10**6, 10**7, 10**8), repeats=1),

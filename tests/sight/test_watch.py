@@ -347,3 +347,19 @@ def test_features_are_what_input_fn_gave(tmp_path: Path) -> None:
     )
     np.testing.assert_array_equal(seen[1][1]["features/x"], IMAGES[8:16])
     np.testing.assert_array_equal(seen[3][1]["features/age"], AGES[:8])
+
+
+def test_watches_that_ask_for_the_same_share_it(tmp_path: Path) -> None:
+    ops: list[int] = []
+
+    class Counts(v1.train.SessionRunHook):
+        def begin(self) -> None:
+            ops.append(len(v1.get_default_graph().get_operations()))
+
+    for number in (1, 20):
+        seen = Seen()
+        watches = [lw.Watch(lw.stats("layers/*"), every=2, do=seen) for _ in range(number)]
+        models.estimator(models.mlp, tmp_path / str(number)).train(models.data, hooks=[*watches, Counts()], steps=2)
+        assert len(seen) == number
+        assert all(values == seen[0][1] for _, values in seen)
+    assert ops[0] == ops[1]

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.engine.program import Program
+from lightwell.layers.record import LayerCall
 from lightwell.sight.catalogue import Catalogue
 from lightwell.sight.optimizer_state import split_names
 from lightwell.sight.sections.base import Entry
@@ -163,18 +164,21 @@ def _layers(catalogue: Catalogue) -> tuple[LayerInfo, ...]:
     for entry in catalogue.section(LAYERS).values():
         if entry.call is not None:
             of_layer.setdefault(entry.call.name, []).append(entry)
-    found: dict[str, LayerInfo] = {}
+    calls: dict[str, list[LayerCall]] = {}
     for call in catalogue.program.layers:
-        mine = of_layer.get(call.name, [])
-        found[call.name] = LayerInfo(
-            call.name,
-            call.kind,
-            outputs=tuple(_info(entry) for entry in mine if not entry.is_input),
-            inputs=tuple(_info(entry) for entry in mine if entry.is_input),
-            weights=_weight_infos(call.variables, catalogue.trained, f"{call.name}/"),
-            calls=1 + (found[call.name].calls if call.name in found else 0),
+        calls.setdefault(call.name, []).append(call)
+    return tuple(
+        LayerInfo(
+            name,
+            last.kind,
+            outputs=tuple(_info(entry) for entry in of_layer.get(name, ()) if not entry.is_input),
+            inputs=tuple(_info(entry) for entry in of_layer.get(name, ()) if entry.is_input),
+            weights=_weight_infos(last.variables, catalogue.trained, f"{name}/"),
+            calls=len(own),
         )
-    return tuple(found.values())
+        for name, own in calls.items()
+        for last in own[-1:]
+    )
 
 
 def _weight_infos(variables: Iterable[Any], trainable: Set[int], scope: str = "") -> tuple[WeightInfo, ...]:
