@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf_strategies
 from lightwell.checkpoints.finished import Finished, read_finished
 from lightwell.cluster import CHIEF, MASTER, PS, WORKER, trains_together
 from lightwell.config import RunConfig, default_session_config
@@ -236,7 +236,7 @@ def start_server(config: RunConfig, *, may_be_there: bool) -> None:
     """
     address = own_address(config)
     with _servers_lock:
-        if address in _servers or _tf.has_started_server(config.train_distribute):
+        if address in _servers or _tf_strategies.has_started_server(config.train_distribute):
             return
         if not _port_is_free(address):
             if may_be_there:

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf, _tf_strategies
 from lightwell.devices.sparse_gradients import of_any_size
 from lightwell.devices.strategies import spans_processes
 from lightwell.devices.together import told_to_all
@@ -56,7 +56,7 @@ def built_on_all(
         is_last = shares[number].is_last
         built[number] = share, told_to_all(spec, is_last) if spans_processes(strategy) else spec
 
-    with _tf.mean_over_replicas(strategy), of_any_size(strategy):
+    with _tf_strategies.mean_over_replicas(strategy), of_any_size(strategy):
         strategy.extended.call_for_each_replica(tf.autograph.experimental.do_not_convert(of_one_replica))
     in_order = [built[number] for number in sorted(built)]
     return Replicas(tuple(share for share, _ in in_order), tuple(spec for _, spec in in_order))

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf_strategies
 from lightwell.devices.strategies import spans_processes
 
 
@@ -21,7 +21,7 @@ from lightwell.devices.strategies import spans_processes
 def of_any_size(strategy: Any) -> Iterator[None]:
     """Inside the block, replicas of this process bring sparse gradients together on a device, and dense ones as before;
     what the program itself chose for the strategy stays."""
-    owner, name = _tf.reduction_of(strategy)
+    owner, name = _tf_strategies.reduction_of(strategy)
     own = getattr(owner, name, None)
     if type(own).__name__ != "CollectiveAllReduce" or spans_processes(strategy):  # no device is in all processes
         yield

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf, _tf_strategies
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
@@ -249,7 +249,10 @@ def _as_one_replica(optimizer: Any, variables: Iterable[Any]) -> Iterator[None]:
         if value is not None:
             doors.hold_value(variable, own_part(value))
     try:
-        with _tf.outside_strategies(), doors.told_of_strategy(_parts(optimizer), tf.distribute.get_strategy()):
+        with (
+            _tf_strategies.outside_strategies(),
+            doors.told_of_strategy(_parts(optimizer), tf.distribute.get_strategy()),
+        ):
             yield
     finally:
         for variable, value in held.values():
