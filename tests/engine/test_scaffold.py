@@ -110,6 +110,16 @@ def test_what_stays_uninitialised_is_named(tmp_path: Path) -> None:
         made.train(tiny.once, steps=1)
 
 
+def test_it_is_named_also_where_a_table_is_filled_from_it(tmp_path: Path) -> None:
+    def scaffold() -> Any:
+        values = tf.reshape(variable("b"), [1])
+        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(tf.constant(["1"]), values), 0.0)
+        return v1.train.Scaffold(init_op=tf.group(variable("w").initializer, variable("global_step").initializer))
+
+    with pytest.raises(ModelFnError, match=r"ready for local_init\. Variables not initialized: b\. "):
+        tiny.estimator(tmp_path, with_scaffold(scaffold)).train(tiny.once, steps=1)
+
+
 def test_a_ready_op_of_ones_own_is_asked(tmp_path: Path) -> None:
     made = tiny.estimator(tmp_path, with_scaffold(lambda: v1.train.Scaffold(ready_op=tf.constant(["not_yet"]))))
     with pytest.raises(ModelFnError, match=r"did not make model ready\. Variables not initialized: not_yet"):
