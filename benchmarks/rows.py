@@ -158,7 +158,7 @@ ROWS = (
     Row(
         "ready_dnn",
         "Train `DNNClassifier` (784-128-10 on a numeric column, its own optimizer, batch 32)",
-        contenders=_BOTH,
+        contenders=("ours", "ours/jit", "tf_estimator"),
         goals=(AtLeast(2, "tf_estimator"),),
         limit="The operations of a step are the limit, as in `mlp`: a step is as long as that of a `model_fn` with the "
         "same layers and Adagrad, without a head's checks. Half of it are Adagrad over 100,000 weights and the two "

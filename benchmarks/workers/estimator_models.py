@@ -100,7 +100,9 @@ def ready_wide_and_deep(api: Api) -> MakeEstimator:
 def ready_dnn(api: Api) -> MakeEstimator:
     """The perceptron of `mlp` as a ready-made model, with the optimizer that it brings."""
     pixels = api.tf.feature_column.numeric_column("x", shape=[data.FEATURES])
-    return lambda model_dir: api.estimator.DNNClassifier([128], [pixels], model_dir, n_classes=data.CLASSES)
+    return lambda model_dir: api.estimator.DNNClassifier(
+        [128], [pixels], model_dir, n_classes=data.CLASSES, config=api.estimator.RunConfig(**api.settings)
+    )
 
 
 def training_input(api: Api, arrays: Any, batch: int = data.BATCH) -> InputFn:

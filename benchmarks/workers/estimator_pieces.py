@@ -113,9 +113,9 @@ def train_ready_wide_and_deep(api: Api, plan: Plan) -> Measure:
     return measured_steps(lambda steps: rate_of(api, make, input_fn, steps), plan, guess=50)
 
 
-def train_ready_dnn(api: Api, plan: Plan) -> Measure:
+def train_ready_dnn(api: Api, plan: Plan, warm: int = WARM_STEPS) -> Measure:
     input_fn, make = models.digits_input(api, data.TRAIN_ROWS), models.ready_dnn(api)
-    return measured_steps(lambda steps: rate_of(api, make, input_fn, steps), plan, guess=100)
+    return measured_steps(lambda steps: rate_of(api, make, input_fn, steps, warm), plan, guess=100)
 
 
 def predict_batches(api: Api, plan: Plan, batch: int) -> Measure:

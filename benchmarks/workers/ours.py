@@ -78,6 +78,13 @@ def train_compiled(plan: Plan) -> Measure:
     )
 
 
+@worker.piece("ready_dnn", "jit")
+def train_ready_compiled(plan: Plan) -> Measure:
+    """A ready-made model with compiled steps."""
+    api = dataclasses.replace(API, settings={"jit_compile": True})
+    return pieces.train_ready_dnn(api, plan, plan.scaled(2_000, pieces.WARM_STEPS))
+
+
 @worker.piece("mlp_watch", "watch", "plain")
 def train_watched(plan: Plan) -> Measure:
     """Training with statistics of four layers and of all gradients every 100 steps, or without."""
