@@ -31,7 +31,7 @@ def next_steps(api: Any, case: Case, model_dir: Path) -> dict[str, Any]:
     """Twenty steps more, an evaluation, predictions and an export."""
     est = made(api, case, model_dir)
     est.train(case.data(case), steps=STEPS)
-    losses, tags = _shown(model_dir)
+    losses, tags = shown(model_dir)
     metrics = est.evaluate(case.data(case), steps=4)
     rows = [row for row, _ in zip(est.predict(case.data(case)), range(8), strict=False)]
     folder = est.export_saved_model(str(model_dir / "export"), case.receiver(api))
@@ -61,10 +61,10 @@ def write_checkpoint(model_dir: Path, variables: dict[str, Any]) -> None:
 
 def losses_of(model_dir: Path) -> list[float]:
     """The losses after the first steps, as summaries show them."""
-    return _shown(model_dir)[0]
+    return shown(model_dir)[0]
 
 
-def _shown(model_dir: Path) -> tuple[list[float], list[str]]:
+def shown(model_dir: Path) -> tuple[list[float], list[str]]:
     losses, tags = {}, set()
     for path in glob.glob(f"{model_dir}/events*"):
         for event in v1.train.summary_iterator(path):
