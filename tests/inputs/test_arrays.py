@@ -47,7 +47,7 @@ def resident() -> float:
 WRITABLE: dict[str, Any] = {
     "an array": lambda path: aligned([64]),
     "a view": lambda path: aligned([64, 2])[:, 0],
-    "a file mapped to be written": lambda path: np.memmap(path, np.float32, "w+", shape=[64]),
+    "a file mapped to be written": lambda path: np.memmap(path, np.float32, "w+", shape=(64,)),
     "a file mapped, changes kept to the process": lambda path: np.memmap(file_of(path), np.float32, "c"),
     "a bytearray": lambda path: np.frombuffer(bytearray(256), np.float32),
 }
