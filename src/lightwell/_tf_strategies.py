@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from lightwell._probes import lacking
+from lightwell._probes import lacking, tell_once
 from lightwell._tf import release
 
 
@@ -25,6 +25,22 @@ def mean_over_replicas(strategy: Any) -> contextlib.AbstractContextManager[Any]:
             "distribution strategy cannot be used with it. Leave train_distribute out."
         )
     return found()
+
+
+def note_loss_reduction(reduction: str) -> None:
+    """Lets `tf.compat.v1` optimizers know what the loss in the default graph is: of the gradients of a mean, replicas
+    take the mean, of those of a sum the sum.
+
+    `tf.compat.v1.losses` notes it; there is no public way to do so for a loss that was computed otherwise.
+    """
+    import tensorflow as tf
+
+    graph = tf.compat.v1.get_default_graph()
+    missing = lacking(graph, ["_last_loss_reduction"])
+    if missing:
+        tell_once(release(), tuple(missing), "Replicas take the mean of gradients also where the loss is a sum.")
+        return
+    graph._last_loss_reduction = reduction
 
 
 def reduction_of(strategy: Any) -> tuple[Any, str]:

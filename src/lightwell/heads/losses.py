@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell._tf_strategies import note_loss_reduction
 from lightwell.callables import arguments_of, name_of
 from lightwell.errors import UsageError, WrongType
 from lightwell.heads.check import require_shape
@@ -64,6 +65,12 @@ def reduced(losses: Any, weights: Any, loss_reduction: str) -> Any:
     total = tf.reduce_sum(losses * weights)
     divisor = _DIVISORS[loss_reduction]
     return total if divisor is None else tf.math.divide_no_nan(total, divisor(losses, weights))
+
+
+def loss_to_train(losses: Any, weights: Any, loss_reduction: str) -> Any:
+    """The same, for the loss that an optimizer is given: under a strategy it must know whether that is a sum."""
+    note_loss_reduction(loss_reduction)
+    return reduced(losses, weights, loss_reduction)
 
 
 def checked_loss_fn(loss_fn: Any, where: str) -> LossFn | None:

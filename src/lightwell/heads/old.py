@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from lightwell.heads.base import described, suffixed
 from lightwell.heads.binary import BinaryClassHead
-from lightwell.heads.losses import LossFn, reduced
+from lightwell.heads.losses import LossFn, loss_to_train, reduced
 from lightwell.heads.metrics import TRAPEZOIDS
 from lightwell.heads.multi_class import MultiClassHead
 from lightwell.heads.multi_label import MultiLabelHead
@@ -91,7 +91,7 @@ class AdaptedHead(OldHead):
         """The loss of a batch, without regularisation, and what it is made of."""
         head = self._head
         batch = head.weighed(labels, logits, features)
-        loss = reduced(batch.losses, batch.weights, head.loss_reduction)
+        loss = loss_to_train(batch.losses, batch.weights, head.loss_reduction)
         return LossSpec(loss, batch.losses, batch.weights, batch.labels)
 
     def create_estimator_spec(

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.heads.base import Head, described
-from lightwell.heads.losses import LossFn, checked_loss_fn, checked_reduction, losses_from, reduced
+from lightwell.heads.losses import LossFn, checked_loss_fn, checked_reduction, loss_to_train, losses_from
 from lightwell.heads.penalty import regularized
 from lightwell.heads.shapes import checked_logits, weights_of
 
@@ -57,7 +57,7 @@ class OneTaskHead(Head):
         """The loss of a batch; see `Head.loss`."""
         with tf.name_scope("losses"):
             batch = self.weighed(labels, logits, features)
-            return regularized(reduced(batch.losses, batch.weights, self._loss_reduction), regularization_losses)
+            return regularized(loss_to_train(batch.losses, batch.weights, self._loss_reduction), regularization_losses)
 
     def weighed(self, labels: Any, logits: Any, features: Any) -> Weighed:
         """The losses of the examples of a batch and what they are weighed by, with what they were made of."""
