@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongFeature, near
 
 
@@ -145,6 +146,8 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
 
 def _check_width(features: Mapping[str, Any], column: Any, where: str) -> None:
     """Refuses a number of numbers per example that is known, and another than a numeric column has."""
+    if not isinstance(column, _tf.feature_columns().DenseColumn):  # a sequence has as many as it has
+        return
     feature, wanted = features.get(getattr(column, "key", "")), getattr(column, "shape", None)
     if wanted is None or not isinstance(feature, tf.Tensor) or feature.shape.rank is None:
         return
