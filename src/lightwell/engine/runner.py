@@ -194,14 +194,16 @@ class Runner:
     def _open(self) -> None:
         while True:
             try:
-                self._now.opened.start(self._plan, self._prepared.inputs or self._program.inputs)
+                count = Fetches(self._now.graph, {} if self._task.count is None else {None: self._program.global_step})
+                inputs = self._prepared.inputs or self._program.inputs
+                counted = count.read(self._now.opened.start(self._plan, inputs, count.elements))
                 if self._plan.member is not None:
                     self._lookout = Lookout(self._plan.member, self.session)
                 self._start_queues()
                 self._pace = Pace(self._fuse_steps)
                 self._steps = Steps(self._now, self._hooks.find)
                 self._batch = 0
-                self._count = 0 if self._task.count is None else int(self.fetch(self._program.global_step))
+                self._count = int(counted.get(None, 0))
                 self._hooks.after_create_session(self.session, self._coordinator)
             except LOST_SESSION as error:
                 self._close(self._now.opened)

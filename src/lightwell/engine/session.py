@@ -56,14 +56,20 @@ def finish_graph(program: Program, is_member: bool) -> None:
 
 
 def open_session(
-    program: Program, plan: SessionPlan, *, prepare: Sequence[Any] = (), restored: Callable[[str], Any] | None = None
-) -> Any:
-    """Opens a session, restores or initialises its variables and its tables.
+    program: Program,
+    plan: SessionPlan,
+    *,
+    prepare: Sequence[Any] = (),
+    asked: Sequence[Any] = (),
+    restored: Callable[[str], Any] | None = None,
+) -> tuple[Any, Sequence[Any]]:
+    """Opens a session, restores or initialises its variables and its tables; gives it, and the values of `asked`.
 
     Args:
         program: the program.
         plan: how to open it.
-        prepare: more to run once in a new session; depends on no variable of the model.
+        prepare: more to run once in a new session, when all has a value.
+        asked: tensors that depend on no step.
         restored: told the checkpoint that was restored, which may be another than the plan's: that may be damaged, or
             deleted meanwhile.
 
@@ -89,7 +95,7 @@ def open_session(
             taken = _restore(session, program, checkpoint, plan.exact)
             if restored is not None:
                 restored(taken)
-        _initialise_locals(session, program, prepare)
+        values = _initialise_locals(session, program, prepare, asked)
     except Exception as error:
         close(session) if plan.target else session.close()
         if lookout is not None:
@@ -103,7 +109,7 @@ def open_session(
     finally:
         if lookout is not None:
             lookout.stop()
-    return session
+    return session, values
 
 
 @contextlib.contextmanager
@@ -150,7 +156,7 @@ def _restore(session: Any, program: Program, checkpoint: Source, exact: bool) ->
     return restore(session, saver, checkpoint, exact=exact, keep_numbering=program.mode == ModeKeys.TRAIN)
 
 
-def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any]) -> None:
+def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any], asked: Sequence[Any]) -> Sequence[Any]:
     early, ready = program.spec.scaffold.ready_for_local_init_op, program.spec.scaffold.ready_op
     if early is not None and early is not ready:
         _check_early(_names_left(session, early))
@@ -162,11 +168,19 @@ def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any]) -
             _check_early(first_of(_names_left(session, early), program.graph))
         raise
     logger.info("Done running local_init_op.")
-    # In one call: TensorFlow prepares each kind of call by going through the whole graph.
-    names = _names_left(session, ready, prepare)
+    values: Sequence[Any] = ()
+    try:
+        # In one call: TensorFlow prepares each kind of call by going through the whole graph.
+        left, _, values = session.run([() if ready is None else ready, list(prepare), list(asked)])
+        names, failure = _names(left), None
+    except tf.errors.FailedPreconditionError as error:  # it may have read a variable that has no value
+        names, failure = _names_left(session, ready), error
     if early is ready:
         _check_early(first_of(names, program.graph))
     _check_ready(names)
+    if failure is not None:
+        raise failure
+    return values
 
 
 def _run_local_init(session: Any, program: Program) -> None:
@@ -188,11 +202,12 @@ def _uninitialised(session: Any, scaffold: Any) -> list[str]:
     return _names_left(session, ready_op)
 
 
-def _names_left(session: Any, ready_op: Any, prepare: Sequence[Any] = ()) -> list[str]:
-    """The names that a ready op gives, none if there is no such op; other ops are run with it."""
-    if ready_op is None and not prepare:
-        return []
-    left, *_ = session.run([() if ready_op is None else ready_op, *prepare])
+def _names_left(session: Any, ready_op: Any) -> list[str]:
+    """The names that a ready op gives, none if there is no such op."""
+    return [] if ready_op is None else _names(session.run(ready_op))
+
+
+def _names(left: Any) -> list[str]:
     return [] if not getattr(left, "size", 0) else [tf.compat.as_str_any(name) for name in left.ravel()]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,14 +89,16 @@ class Opened:
         self.version: Any = None
         self._is_remote = False
 
-    def start(self, plan: SessionPlan, inputs: Inputs) -> None:
+    def start(self, plan: SessionPlan, inputs: Inputs, asked: Sequence[Any] = ()) -> Sequence[Any]:
         """Makes it ready for a run: the weights that are newest, all other state fresh, the input from its beginning.
+        Gives the values of what is asked for, before any step.
 
         The program's graph must be the default one.
 
         Args:
             plan: how to open it.
             inputs: the input of this run, of an equal graph: its arrays are used.
+            asked: tensors that depend on no step.
         """
         self._is_remote = bool(plan.target)
         checkpoint = plan.find_checkpoint()
@@ -104,16 +106,18 @@ class Opened:
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.restored = None
-            prepare = [] if self.loop is None else [self.loop.prepare]
+            prepare = [*self.program.inputs.initializers, *([] if self.loop is None else [self.loop.prepare])]
             prepare += [] if self.compiled is None else [self.compiled.read.prepare]
-            self.session = open_session(self.program, plan, prepare=prepare, restored=self._took)
+            self.session, values = open_session(self.program, plan, prepare=prepare, asked=asked, restored=self._took)
             self.calls = Calls(self.session)
         else:
             is_loaded = checkpoint is not None and version == self.version
             taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
             self.restored = taken or self.restored
+            start_inputs(self.session, self.program.inputs)
+            values = self.calls.run(asked) if asked else ()
         self.version = version
-        start_inputs(self.session, self.program.inputs)
+        return values
 
     def _took(self, checkpoint: str) -> None:
         self.restored = checkpoint
