@@ -18,7 +18,7 @@ _INTRO = """\
 Written by `{command}`; [README.md](README.md) says how it measures. All figures are medians, with the least and the
 most of any round beside them. A ratio is how many times as fast as the peer Lightwell is: 2 is half the time, 1 is
 equal, higher is better. Both figures of a ratio come from the same run, taken in turns."""
-_BESIDE = "How time and memory grow is in [GROWTH.md](GROWTH.md), big models are in [BIG.md](BIG.md)."
+_BESIDE = "How time and memory grow is in [GROWTH.md](GROWTH.md); `make bench ROWS=big` measures big models, to BIG.md."
 
 
 def render(results: Results, profiles: Path | None = None, *, is_big: bool = False) -> str:
