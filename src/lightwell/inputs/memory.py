@@ -15,7 +15,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 _SMALL = 2**20  # below, the allocator keeps memory by itself
-_MOST_WAITING = 2**27  # a process that is done with its big arrays should look like one
+_MOST_WAITING = 2**29  # bytes; `Estimator.close` gives all of it back
 _MOST_WASTE = 1.25  # times; memory that is so much too big serves
 
 
