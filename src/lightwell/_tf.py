@@ -234,16 +234,17 @@ class PreparedCall:
             session._extend_graph()
             self._run = session._call_tf_sessionrun
         self._fetches = [one._as_tf_output() for one in fetches]
-        self._targets = [one._c_op for one in targets]
+        self._targets = list(targets)
         self._fed = [one._as_tf_output() for one in fed]
 
     def __call__(self, values: Sequence[Any], stays: bool) -> Any:
         feeds = dict(zip(self._fed, values, strict=True))
-        return self._run(_options_to_stay() if stays else None, feeds, self._fetches, self._targets, None)
-
-    def forget(self) -> None:
-        """Lets the graph go: garbage collection does not see that these hold it, and frames of errors hold these."""
-        del self._fetches[:], self._targets[:], self._fed[:]
+        # These hold the graph unseen by garbage collection: neither this nor the frames of an error may keep them.
+        targets = [one._c_op for one in self._targets]
+        try:
+            return self._run(_options_to_stay() if stays else None, feeds, self._fetches, targets, None)
+        finally:
+            targets.clear()
 
 
 @functools.cache

@@ -47,12 +47,6 @@ class Calls:
                 self._prepared[key] = found
         return found.run(values, stays)
 
-    def forget(self) -> None:
-        """Lets go of all that was prepared, when the session is closed."""
-        for prepared in self._prepared.values():
-            prepared.forget()
-        self._prepared.clear()
-
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""
         return self._session.run(list(elements), dict(feeds), options, metadata)
@@ -74,7 +68,3 @@ class _Prepared:
         given = [np.asarray(value) for value in values]
         found = [*given, *self._call(given, stays)]
         return [None if place is None else found[place] for place in self._places]
-
-    def forget(self) -> None:
-        self._call.forget()
-        self._elements.clear()

@@ -126,7 +126,6 @@ class Opened:
         """Closes the session; `start` opens another."""
         session, self.session = self.session, None
         if session is not None:
-            self.calls.forget()
             close(session) if self._is_remote else session.close()
 
     def free(self) -> None:

@@ -6,7 +6,6 @@ by name. Everything a request needs is in the graph before the graph is final.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -197,7 +196,7 @@ def _ready(program: Program, chosen: list[tuple[Choice, Reduction | None]], made
         if choice.key in made or section.is_measured:
             can_be = choice.key in fetches and not section.is_a_change and not program.graph.finalized
             wanted.append(Wanted(choice.key, choice.entry, reduction, can_be and reduction is not None))
-    reduced_before = _reduced.setdefault(program, _Reduced())
+    reduced_before = _reduced_in(program.graph)
     with program.graph.as_default(), tf.name_scope("lightwell/sight"):
         updates = {item.key: readable(item.entry.prototype) for item in wanted if item.entry.section.is_a_change}
         reduced = {
@@ -226,4 +225,10 @@ class _Reduced:
         return self._made[kind, entry.path, parts]
 
 
-_reduced: weakref.WeakKeyDictionary[Program, _Reduced] = weakref.WeakKeyDictionary()
+def _reduced_in(graph: tf.Graph) -> _Reduced:
+    """Those of a graph, which holds them itself and goes with them. A collection of this key is in no meta graph."""
+    held = graph.get_collection_ref(("lightwell", "reduced"))
+    if not held:
+        held.append(_Reduced())
+    found: _Reduced = held[0]
+    return found
