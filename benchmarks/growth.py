@@ -41,30 +41,19 @@ _STORED = tuple(f"{OURS}/{what}" for what in ("save", "restore", "inspect", "com
 _VERBS = tuple(f"{OURS}/{verb}" for verb in ("train", "evaluate", "capture"))
 _THOUSANDS = (100, 1_000, 10_000)
 _OPTIMISED = (
-    "What grows a little faster than the layers is TensorFlow's own preparation of a call (`TF_SessionMakeCallable`, "
-    "which optimises the graph); the rest of the start, most of which is the making of ops, is the same for each layer."
+    "What grows a little faster than the layers is TensorFlow's own preparation of a call, "
+    "which optimises the graph; the rest of the start, most of which is the making of ops, is the same for each layer."
 )
+
+
+def _deep(key: str, title: str) -> Axis:
+    return Axis(key, title, "a training step, batch 32", _THOUSANDS, (OURS,), repeats=1, note=_OPTIMISED)
+
 
 AXES = (
     Axis("layers", "layers of 64 units", "a training step, batch 32", (2, 4, 8, 16, 32, 64)),
-    Axis(
-        "depth",
-        "thin layers, a weight each",
-        "a training step, batch 32",
-        _THOUSANDS,
-        (OURS,),
-        repeats=1,
-        note=_OPTIMISED,
-    ),
-    Axis(
-        "calls",
-        "calls of one thin layer",
-        "a training step, batch 32",
-        _THOUSANDS,
-        (OURS,),
-        repeats=1,
-        note=_OPTIMISED,
-    ),
+    _deep("depth", "thin layers, a weight each"),
+    _deep("calls", "calls of one thin layer"),
     Axis(
         "describe",
         "thin layers, described",

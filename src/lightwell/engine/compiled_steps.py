@@ -24,9 +24,9 @@ from lightwell.engine.forms import Sizes
 from lightwell.engine.kept import Kept, Ran
 from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
+from lightwell.inputs.arrays import aligned
 from lightwell.log import logger
 
-_ALIGNED = 64  # bytes; where an array begins at a multiple of them, a session uses it without copying it
 _LONGEST_REASON = 300
 
 
@@ -154,7 +154,7 @@ class CompiledSteps:
         if stack.steps == room:
             return stack.values
         if stack.sizes not in self._rooms:
-            self._rooms[stack.sizes] = [_aligned((room, *own.shape[1:]), own.dtype) for own in stack.values]
+            self._rooms[stack.sizes] = [aligned((room, *own.shape[1:]), own.dtype) for own in stack.values]
         for wide, own in zip(self._rooms[stack.sizes], stack.values, strict=True):
             wide[: stack.steps] = own
         return self._rooms[stack.sizes]
@@ -231,11 +231,3 @@ def _sentence(error: tf.errors.OpError) -> str:
     """What XLA says, without the places in its own code and the list of all ops."""
     lines = [line.strip() for line in str(error.message).splitlines() if line.strip()]
     return " ".join(lines[:2])[:_LONGEST_REASON].rstrip(".")
-
-
-def _aligned(shape: Sequence[int], dtype: Any) -> Any:
-    """An array of anything, at a place in memory from where it need not be copied."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.empty(size + _ALIGNED, np.uint8)
-    start = -memory.ctypes.data % _ALIGNED
-    return memory[start : start + size].view(dtype).reshape(shape)

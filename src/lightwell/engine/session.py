@@ -168,18 +168,13 @@ def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any], a
             _check_early(first_of(_names_left(session, early), program.graph))
         raise
     logger.info("Done running local_init_op.")
-    values: Sequence[Any] = ()
     try:
         # In one call: TensorFlow prepares each kind of call by going through the whole graph.
         left, _, values = session.run([() if ready is None else ready, list(prepare), list(asked)])
-        names, failure = _names(left), None
-    except tf.errors.FailedPreconditionError as error:  # it may have read a variable that has no value
-        names, failure = _names_left(session, ready), error
-    if early is ready:
-        _check_early(first_of(names, program.graph))
-    _check_ready(names)
-    if failure is not None:
-        raise failure
+    except tf.errors.FailedPreconditionError:  # it may have read a variable that has no value
+        _check_both(_names_left(session, ready), program.graph, early is ready)
+        raise
+    _check_both(_names(left), program.graph, early is ready)
     return values
 
 
@@ -209,6 +204,12 @@ def _names_left(session: Any, ready_op: Any) -> list[str]:
 
 def _names(left: Any) -> list[str]:
     return [] if not getattr(left, "size", 0) else [tf.compat.as_str_any(name) for name in left.ravel()]
+
+
+def _check_both(names: Sequence[str], graph: tf.Graph, asks_once: bool) -> None:
+    if asks_once:
+        _check_early(first_of(names, graph))
+    _check_ready(names)
 
 
 def _check_early(names: Sequence[str]) -> None:

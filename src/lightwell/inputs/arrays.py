@@ -114,12 +114,13 @@ def own_copy(array: Array, dtype: tf.DType) -> Array:
     fits = array.dtype == wanted and array.flags.c_contiguous and array.ctypes.data % _ALIGNMENT == 0
     if fits and _nobody_can_write(array):
         return np.asarray(array)
-    copy = _empty(array.shape, wanted)
+    copy = aligned(array.shape, wanted)
     np.copyto(copy, array, casting="unsafe")
     return copy
 
 
-def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array of anything, at a place in memory from where TensorFlow need not copy it."""
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     memory = memory_of(size + _ALIGNMENT)
     start = -memory.ctypes.data % _ALIGNMENT
