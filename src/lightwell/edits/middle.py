@@ -17,8 +17,8 @@ from lightwell.edits.held import SCOPE
 from lightwell.edits.kinds import Replace, replace
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
-from lightwell.engine.step_copy import step_ops
 from lightwell.errors import UsageError, WrongType
+from lightwell.loops.step_copy import step_ops
 from lightwell.sight.fed_inputs import FedInputs, flat_names
 from lightwell.sight.show import shape_text
 

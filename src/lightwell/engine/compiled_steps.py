@@ -18,14 +18,14 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.cluster import LOST_SESSION
-from lightwell.engine.compilable import tell_once
-from lightwell.engine.compiled import Compiled, Passed
 from lightwell.engine.forms import Sizes
 from lightwell.engine.kept import Kept, Ran
-from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
 from lightwell.inputs.arrays import aligned
 from lightwell.log import logger
+from lightwell.loops.compilable import tell_once
+from lightwell.loops.compiled import Compiled, Passed
+from lightwell.loops.loop import Loop, Outlet
 
 _LONGEST_REASON = 300
 

@@ -17,6 +17,13 @@ from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
+from lightwell.loops.task import Task
+
+
+def task_of_evaluation(program: Program) -> Task:
+    """Batches that go into the metrics."""
+    update = None if program.evaluation is None else program.evaluation.update
+    return Task((update,), [update])
 
 
 def evaluation_hooks(program: Program, given: Sequence[Any], steps: int | None, final: ReadMetrics) -> list[Any]:

@@ -22,10 +22,10 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.fusible import functions_called, functions_of, nodes_within
 from lightwell.engine.program import Program
-from lightwell.engine.step_copy import step_ops
 from lightwell.inputs.unpack import Inputs, leaves_of
+from lightwell.loops.fusible import functions_called, functions_of, nodes_within
+from lightwell.loops.step_copy import step_ops
 
 _Keys = tf.compat.v1.GraphKeys
 _READ_ONLY = frozenset(

@@ -15,9 +15,9 @@ import tensorflow as tf
 from lightwell.engine.build import Draft
 from lightwell.engine.program import Program
 from lightwell.engine.runner import END_OF_INPUT, Runner
-from lightwell.engine.task import Task
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.log import logger
+from lightwell.loops.task import Task
 
 
 def task_of_prediction(program: Program, predict_keys: Sequence[str] | str | None, tapped: Any) -> Task:

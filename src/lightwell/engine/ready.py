@@ -13,22 +13,22 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.compilable import tell_once, why_not_compiled
-from lightwell.engine.compiled import Compiled, compile_loop
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, is_left_alone, may_be_used_again
-from lightwell.engine.fusible import draws_apart, why_not_fused
-from lightwell.engine.host_part import host_part
-from lightwell.engine.loop import Loop, can_be_kept, fuse
-from lightwell.engine.order import settle_order
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, finish_graph
 from lightwell.engine.sessions import Opened, Prepared, Sessions
-from lightwell.engine.step_copy import step_ops
-from lightwell.engine.task import Task
 from lightwell.hooks.chain import HookChain
 from lightwell.inputs.unpack import with_lighter_initializers
 from lightwell.log import logger
+from lightwell.loops.compilable import tell_once, why_not_compiled
+from lightwell.loops.compiled import Compiled, compile_loop
+from lightwell.loops.fusible import draws_apart, why_not_fused
+from lightwell.loops.host_part import host_part
+from lightwell.loops.loop import Loop, can_be_kept, fuse
+from lightwell.loops.order import settle_order
+from lightwell.loops.step_copy import step_ops
+from lightwell.loops.task import Task
 
 KEEP = "keep"
 Looks = Mapping[int, Fetches]

@@ -27,13 +27,13 @@ from lightwell.engine.ready import KEEP, Ready, make_ready
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Opened, Prepared, Sessions
 from lightwell.engine.steps import Steps
-from lightwell.engine.task import Task
 from lightwell.failures.step import explained_step_error
 from lightwell.hooks.base import SessionRunArgs
 from lightwell.hooks.chain import HookChain, Request
 from lightwell.hooks.context import ModelView, RunContext
 from lightwell.hooks.tensorflow_hooks import scheduled
 from lightwell.log import logger
+from lightwell.loops.task import Task
 
 END_OF_INPUT = (tf.errors.OutOfRangeError, StopIteration)
 _LOST = (

@@ -15,15 +15,15 @@ from typing import Any
 from lightwell.checkpoints.restore import version_of
 from lightwell.devices.lookout import close
 from lightwell.engine.calls import Calls
-from lightwell.engine.compiled import Compiled
 from lightwell.engine.forms import Forms
-from lightwell.engine.loop import Loop
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
 from lightwell.engine.threads import Threads
 from lightwell.inputs.memory import give_back
 from lightwell.inputs.pipeline import may_run_in_calling_thread
 from lightwell.inputs.unpack import Inputs
+from lightwell.loops.compiled import Compiled
+from lightwell.loops.loop import Loop
 
 _MOST_KEPT = 4
 

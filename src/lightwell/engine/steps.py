@@ -21,9 +21,9 @@ from lightwell.cluster import LOST_SESSION
 from lightwell.engine.compiled_steps import CompiledSteps
 from lightwell.engine.fetches import Fetches, key_of
 from lightwell.engine.kept import Kept, KeptOfOne, Ran
-from lightwell.engine.loop import Loop, Outlet
 from lightwell.engine.ready import Ready
 from lightwell.errors import HookError
+from lightwell.loops.loop import Loop, Outlet
 
 _MOST_PREPARED = 64
 _SINGLE_STEPS = 10  # are timed together

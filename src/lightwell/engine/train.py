@@ -15,7 +15,6 @@ from lightwell.devices.together import has_joint_statistics
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
-from lightwell.engine.task import task_of_training
 from lightwell.errors import UsageError
 from lightwell.failures.nan import explain_nan
 from lightwell.hooks.checkpoint_work import CheckpointWork
@@ -29,6 +28,7 @@ from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
 from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.log import logger
+from lightwell.loops.task import Task
 
 _JOINT_STEPS = 1000
 
@@ -47,6 +47,12 @@ class TrainOutcome:
 
     global_step: int
     loss: Any
+
+
+def task_of_training(program: Program) -> Task:
+    """Steps of a training: the counter and the loss come with each."""
+    spec = program.spec
+    return Task((spec.train_op,), [spec.train_op, spec.loss], program.step_after, spec.loss)
 
 
 def train(

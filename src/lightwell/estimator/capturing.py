@@ -35,12 +35,12 @@ from lightwell.engine.build import draft, finish
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.sessions import Prepared
-from lightwell.engine.task import Task
 from lightwell.errors import UsageError
 from lightwell.estimator.verbs import Model
 from lightwell.inputs.call import changed
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
+from lightwell.loops.task import Task
 from lightwell.sight.finding import with_sight
 from lightwell.sight.over_data import OverData, over_data
 from lightwell.sight.reductions import Reduction

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from lightwell.checkpoints.restore import Source
 from lightwell.edits.changes import Changes
 from lightwell.engine.build import build
-from lightwell.engine.evaluate import evaluate, evaluation_hooks, read_metrics
+from lightwell.engine.evaluate import evaluate, evaluation_hooks, read_metrics, task_of_evaluation
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.sessions import Opened, Prepared, Sessions
-from lightwell.engine.task import Task, task_of_evaluation
 from lightwell.hooks.base import ScheduledHook
 from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import ModeKeys
+from lightwell.loops.task import Task
 from lightwell.sight.finding import with_sight
 
 if TYPE_CHECKING:

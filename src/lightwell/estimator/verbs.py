@@ -34,7 +34,7 @@ from lightwell.edits.predicting import Editing
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
-from lightwell.engine.evaluate import evaluation_hooks, read_metrics
+from lightwell.engine.evaluate import evaluation_hooks, read_metrics, task_of_evaluation
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
 from lightwell.engine.held import HeldSession
@@ -44,7 +44,6 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
 from lightwell.engine.sessions import Prepared, Sessions
-from lightwell.engine.task import task_of_evaluation
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
 from lightwell.errors import UsageError

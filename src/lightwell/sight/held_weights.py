@@ -14,8 +14,8 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.step_copy import step_ops
 from lightwell.keys import NO_USE_OF_VALUE, OWN_SCOPE, READS_VALUE
+from lightwell.loops.step_copy import step_ops
 
 # Ops that hand a variable on, into a branch or a loop, to those that write it.
 _HAND_ON = frozenset(["Enter", "Identity", "Merge", "RefEnter", "RefIdentity", "RefMerge", "RefSwitch", "Switch"])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lightwell.engine.program import Program
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -32,15 +30,3 @@ class Task:
     def carried(self) -> list[Any]:
         """Numbers that come with every step: loss and count."""
         return [tensor for tensor in (self.loss, self.count) if tensor is not None]
-
-
-def task_of_training(program: Program) -> Task:
-    """Steps of a training: the counter and the loss come with each."""
-    spec = program.spec
-    return Task((spec.train_op,), [spec.train_op, spec.loss], program.step_after, spec.loss)
-
-
-def task_of_evaluation(program: Program) -> Task:
-    """Batches that go into the metrics."""
-    update = None if program.evaluation is None else program.evaluation.update
-    return Task((update,), [update])

@@ -17,12 +17,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.fusible import functions_called, functions_of, within
-from lightwell.engine.host_part import HostPart
-from lightwell.engine.loop import Loop, around_the_loop, fuse
-from lightwell.engine.step_copy import StepFunction, has_functions, step_ops
-from lightwell.engine.task import Task
 from lightwell.keys import FUSED_SCOPE
+from lightwell.loops.fusible import functions_called, functions_of, within
+from lightwell.loops.host_part import HostPart
+from lightwell.loops.loop import Loop, around_the_loop, fuse
+from lightwell.loops.step_copy import StepFunction, has_functions, step_ops
+from lightwell.loops.task import Task
 
 _SCOPE = f"{FUSED_SCOPE}batches/"
 _COUNT = tf.int64

@@ -16,7 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.step_copy import has_functions, step_ops
+from lightwell.loops.step_copy import has_functions, step_ops
 
 _SHAPES = frozenset("Shape ShapeN Size Rank".split())
 _CHECKS = frozenset("Assert CheckNumerics CheckNumericsV2".split())

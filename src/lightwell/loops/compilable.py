@@ -13,13 +13,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.fusible import functions_called, functions_of, is_random, within
-from lightwell.engine.host_part import HostPart
-from lightwell.engine.loop import can_be_kept
-from lightwell.engine.step_copy import has_functions, step_ops
-from lightwell.engine.task import Task
 from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
 from lightwell.log import logger
+from lightwell.loops.fusible import functions_called, functions_of, is_random, within
+from lightwell.loops.host_part import HostPart
+from lightwell.loops.loop import can_be_kept
+from lightwell.loops.step_copy import has_functions, step_ops
+from lightwell.loops.task import Task
 
 _PYTHON = frozenset("PyFunc PyFuncStateless EagerPyFunc".split())
 _LEFT_OUT = frozenset("Assert CheckNumerics CheckNumericsV2 Print PrintV2".split())

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.step_copy import has_functions, step_ops
+from lightwell.loops.step_copy import has_functions, step_ops
 
 _FIRST_REFERENCE_TYPE = 100  # TensorFlow numbers the reference to type n as 100 + n
 _RANDOM = ("Random", "Truncated", "Multinomial", "Parameterized", "CandidateSampler", "StatefulStandardNormal")

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.engine.step_copy import step_ops
 from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
+from lightwell.loops.step_copy import step_ops
 
 Sources = Mapping[str, Sequence[str]]
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.step_copy import HOST, StepCopy, step_ops
-from lightwell.engine.task import Task
 from lightwell.errors import HookError
 from lightwell.keys import FUSED_SCOPE
+from lightwell.loops.step_copy import HOST, StepCopy, step_ops
+from lightwell.loops.task import Task
 
 _COUNT = tf.int64
 _FAR = 2**62

@@ -1,0 +1,1 @@
+"""Loops: a step of a graph becomes a loop over steps."""
