@@ -31,7 +31,7 @@ class HeldSession:
         self._renewing = threading.Lock()
         self._users: Counter[Opened] = Counter()  # calls under way
         with program.graph.as_default():
-            finish_graph(program, is_member=plan.member is not None)
+            finish_graph(program)
         self._current: Opened | None = self._opened()
 
     def run(self, fetches: Fetches, fed: Sequence[Any], values: Sequence[Any]) -> Any:

@@ -19,17 +19,11 @@ from lightwell.keys import OWN_SCOPE
 _GraphKeys = tf.compat.v1.GraphKeys
 
 
-def add_readiness(program: Program, is_member: bool) -> None:
-    """Adds both ops for a scaffold that would make them, unless `model_fn` has put its own into the collections.
-
-    Args:
-        program: the program.
-        is_member: whether it runs in a cluster: others may have to wait for the variables of its chief, and only those.
-    """
+def add_readiness(program: Program) -> None:
+    """Adds both ops for a scaffold that would make them, unless `model_fn` has put its own into the collections."""
     graph, scaffold = program.graph, program.spec.scaffold
-    asks_after = scaffold.ready_op is None and not graph.get_collection(_GraphKeys.READY_OP)
     ready = None
-    if asks_after:
+    if scaffold.ready_op is None and not graph.get_collection(_GraphKeys.READY_OP):
         variables = [
             *graph.get_collection(_GraphKeys.GLOBAL_VARIABLES),
             *graph.get_collection(_GraphKeys.LOCAL_VARIABLES),
@@ -40,7 +34,7 @@ def add_readiness(program: Program, is_member: bool) -> None:
     if scaffold.ready_for_local_init_op is None and not graph.get_collection(_GraphKeys.READY_FOR_LOCAL_INIT_OP):
         # The usual local_init_op gives no value to other variables.
         is_usual = scaffold.local_init_op is None and not graph.get_collection(_GraphKeys.LOCAL_INIT_OP)
-        if ready is None or is_member or not is_usual:
+        if ready is None or not is_usual:
             variables = graph.get_collection(_GraphKeys.GLOBAL_VARIABLES)
             ready = _without_value(variables, graph.get_collection(_GraphKeys.RESOURCES), "ready_for_local_init")
         graph.add_to_collection(_GraphKeys.READY_FOR_LOCAL_INIT_OP, ready)

@@ -97,7 +97,7 @@ def make_ready(
         every = [*keepable, *_bulk_elements(in_bulk, task)]
         loop = _loop(program, task, hooks, plan, how, targets, _elements_of(looks), every)
         compiled = None if loop is None else _compiled(program, task, _each_once(keepable), loop, how[1])
-        finish_graph(program, is_member=plan.member is not None)
+        finish_graph(program)
         files = None if prepared.key is None else digest_of_files(program.graph)
         opened = Opened(program, loop, prepared.seen, files, compiled, how[1])
     is_apart = opened.loop is None and draws_apart(program.graph, targets) is not None

@@ -181,7 +181,7 @@ class Runner:
                 self._sessions.keep(ready.key, ready.opened, self._generation)
             elif opened is not None:
                 self._close(opened)
-                opened.free() if self._sessions is None else self._sessions.let_go(opened)
+                opened.free()
 
     # Opening and closing
 

@@ -44,14 +44,9 @@ class SessionPlan:
     member: Member | None = None
 
 
-def finish_graph(program: Program, is_member: bool) -> None:
-    """Completes the scaffold (init ops, saver, summaries) and makes the graph final.
-
-    Args:
-        program: the program.
-        is_member: whether this process is one of a cluster.
-    """
-    add_readiness(program, is_member)
+def finish_graph(program: Program) -> None:
+    """Completes the scaffold (init ops, saver, summaries) and makes the graph final."""
+    add_readiness(program)
     program.spec.scaffold.finalize()
 
 
@@ -88,7 +83,7 @@ def open_session(
             lookout = Lookout(member, session)
             check_same_start(session, program.graph, checkpoint, member)
         if member is not None and not member.is_chief and not member.together:
-            member.wait_for_chief(lambda: _uninitialised(session, program.spec.scaffold))
+            member.wait_for_chief(lambda: _left_early(session, program))
         elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
@@ -158,23 +153,25 @@ def _restore(session: Any, program: Program, checkpoint: Source, exact: bool) ->
 
 def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any], asked: Sequence[Any]) -> Sequence[Any]:
     early, ready = program.spec.scaffold.ready_for_local_init_op, program.spec.scaffold.ready_op
-    if early is not None and early is not ready:
-        _check_early(_names_left(session, early))
+    if early is not ready:
+        _check_early(_left_early(session, program))
     logger.info("Running local_init_op.")
     try:
         _run_local_init(session, program)
-    except tf.errors.FailedPreconditionError:
-        if early is not None:  # it read a variable that has no value
-            _check_early(first_of(_names_left(session, early), program.graph))
+    except tf.errors.FailedPreconditionError:  # it may have read a variable that has no value
+        _check_early(_left_early(session, program))
         raise
     logger.info("Done running local_init_op.")
     try:
         # In one call: TensorFlow prepares each kind of call by going through the whole graph.
         left, _, values = session.run([() if ready is None else ready, list(prepare), list(asked)])
-    except tf.errors.FailedPreconditionError:  # it may have read a variable that has no value
-        _check_both(_names_left(session, ready), program.graph, early is ready)
+    except tf.errors.FailedPreconditionError:
+        _check_early(_left_early(session, program))
+        _check_ready(_names_left(session, ready))
         raise
-    _check_both(_names(left), program.graph, early is ready)
+    if early is ready:
+        _check_early(first_of(_names(left), program.graph))
+    _check_ready(_names(left))
     return values
 
 
@@ -191,10 +188,11 @@ def _does_nothing(op: Any) -> bool:
     return isinstance(op, tf.Operation) and op.type == "NoOp" and all(map(_does_nothing, op.control_inputs))
 
 
-def _uninitialised(session: Any, scaffold: Any) -> list[str]:
-    """The names of the variables that the chief has yet to give a value."""
-    ready_op = scaffold.ready_op if scaffold.ready_for_local_init_op is None else scaffold.ready_for_local_init_op
-    return _names_left(session, ready_op)
+def _left_early(session: Any, program: Program) -> list[str]:
+    """The names of what has no value, and must have one before the local variables: in a cluster, by the chief."""
+    early, ready = program.spec.scaffold.ready_for_local_init_op, program.spec.scaffold.ready_op
+    names = _names_left(session, early)
+    return first_of(names, program.graph) if early is ready else names
 
 
 def _names_left(session: Any, ready_op: Any) -> list[str]:
@@ -204,12 +202,6 @@ def _names_left(session: Any, ready_op: Any) -> list[str]:
 
 def _names(left: Any) -> list[str]:
     return [] if not getattr(left, "size", 0) else [tf.compat.as_str_any(name) for name in left.ravel()]
-
-
-def _check_both(names: Sequence[str], graph: tf.Graph, asks_once: bool) -> None:
-    if asks_once:
-        _check_early(first_of(names, graph))
-    _check_ready(names)
 
 
 def _check_early(names: Sequence[str]) -> None:
