@@ -7,6 +7,7 @@ What is put in place must ask for itself whether it is meant: another thread, or
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ class Patches:
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         self._kept: list[tuple[Any, str, Any]] = []
+        self._made: dict[Any, Any] = {}
+        self._made_before: dict[Any, Any] = {}
 
     def put(self, owner: Any, name: str, value: Any) -> None:
         """Sets `owner.name`; an attribute that `owner` only inherits is removed again by `undo`."""
@@ -31,7 +34,14 @@ class Patches:
 
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Replaces `owner.name` by `make(what is there now)`."""
-        self.put(owner, name, make(getattr(owner, name)))
+        self.put(owner, name, self.made(make, getattr(owner, name)))
+
+    def made(self, make: Callable[[Any], Any], original: Any) -> Any:
+        """`make(original)`: a function, or a `partial` of one; what it made of the same the last time serves again."""
+        key = (make.func, make.args, original) if isinstance(make, functools.partial) else (make, original)
+        found = self._made_before.get(key)
+        self._made[key] = make(original) if found is None else found
+        return self._made[key]
 
     def keep(self, owner: Any, name: str) -> None:
         """Remembers `owner.name`, which `undo` restores, whoever has set it since."""
@@ -67,6 +77,7 @@ class Patches:
             owner, name, before = self._kept.pop()
             if getattr(owner, name) != before:
                 setattr(owner, name, before)
+        self._made_before, self._made = self._made, {}
 
 
 # Functions -> how many modules were loaded when they were last looked for, and the names of those that hold one.

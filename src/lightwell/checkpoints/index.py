@@ -30,7 +30,7 @@ _MOST_LOOKS = 5
 
 def latest_checkpoint(directory: str) -> str | None:
     """The newest checkpoint of `directory` that its state file names and whose files are there, whole or not."""
-    return next(filter(exists, _candidates(directory)), None)
+    return next(filter(exists, _candidates(directory, _named(directory))), None)
 
 
 def newest_usable(directory: str) -> str | None:
@@ -41,9 +41,9 @@ def newest_usable(directory: str) -> str | None:
     Raises:
         CheckpointUnreadable: there are checkpoints, and none of them can be read.
     """
-    found, refused = _looked_for(directory)
+    found, refused, named = _looked_for(directory)
     if found is not None:
-        _tell_why(found, refused, directory)
+        _tell_why(found, refused, named, directory)
     elif any(_files_of(prefix) for prefix in refused):
         raise CheckpointUnreadable(
             f"None of the {len(refused)} checkpoint(s) in {directory} can be read; refusing to start over in a "
@@ -75,18 +75,18 @@ def is_in(prefix: str, directory: str) -> bool:
     return os.path.realpath(own) == os.path.realpath(other)
 
 
-def _looked_for(directory: str) -> tuple[str | None, dict[str, CheckpointUnreadable]]:
-    """The first candidate that can be read, and what is wrong with those before it.
+def _looked_for(directory: str) -> tuple[str | None, dict[str, CheckpointUnreadable], list[str]]:
+    """The first candidate that can be read, what is wrong with those before it, and what the state file names.
 
     Where somebody trains in the directory, the checkpoints we know of may be deleted while we look. There are newer
     ones then, so the state file is read again.
     """
-    for _ in range(_MOST_LOOKS - 1):
-        before = _state_text(directory)
-        found, refused = _first_readable(_candidates(directory))
-        if not refused or _state_text(directory) == before:
-            return found, refused
-    return _first_readable(_candidates(directory))
+    for look in range(_MOST_LOOKS):
+        before, named = _state_text(directory), _named(directory)
+        found, refused = _first_readable(_candidates(directory, named))
+        if not refused or look == _MOST_LOOKS - 1 or _state_text(directory) == before:
+            break
+    return found, refused, named
 
 
 def _first_readable(candidates: Iterable[str]) -> tuple[str | None, dict[str, CheckpointUnreadable]]:
@@ -101,13 +101,13 @@ def _first_readable(candidates: Iterable[str]) -> tuple[str | None, dict[str, Ch
     return None, refused
 
 
-def _tell_why(found: str, refused: dict[str, CheckpointUnreadable], directory: str) -> None:
+def _tell_why(found: str, refused: dict[str, CheckpointUnreadable], names: list[str], directory: str) -> None:
     """Says so where a checkpoint is not the one that the state file names."""
     state_file = os.path.join(directory, _STATE)
     for prefix, reason in refused.items():
         which = "previous" if (step_of(found) or 0) <= (step_of(prefix) or 0) else "newer"
         logger.warning("%s Using the %s checkpoint %s.", reason, which, found)
-    named = next((name for name in _named(directory) if os.path.basename(name) == os.path.basename(found)), found)
+    named = next((name for name in names if os.path.basename(name) == os.path.basename(found)), found)
     if named != found and not is_in(named, directory):
         logger.warning("%s names %s, in another directory. Using %s, which is here.", state_file, named, found)
     elif not is_in(found, directory):
@@ -157,8 +157,12 @@ def newest_first(directory: str) -> Iterator[str]:
     After a directory was moved or copied, its state file may name paths in the old place. What is in the directory
     itself comes first: in the old place, somebody else may be at work.
     """
+    return _in_place(_named(directory), directory)
+
+
+def _in_place(names: Iterable[str], directory: str) -> Iterator[str]:
     seen = set()
-    for named in _named(directory):
+    for named in names:
         prefix = named
         if not is_in(named, directory):
             here = os.path.join(directory, os.path.basename(named))
@@ -178,14 +182,14 @@ def _named(directory: str) -> list[str]:
     ]
 
 
-def _candidates(directory: str) -> Iterator[str]:
+def _candidates(directory: str, names: Iterable[str]) -> Iterator[str]:
     """Checkpoints to try, best first: those that the state file names, then others on disk that are older.
 
     One that is newer than what the state file names comes last: somebody may have gone back on purpose. Nobody goes
     back to what is not there: if all that it names is gone, the newest on disk comes first.
     """
     named = []
-    for prefix in newest_first(directory):
+    for prefix in _in_place(names, directory):
         named.append(prefix)
         yield prefix
     if not named and tf.io.gfile.exists(os.path.join(directory, _STATE)):

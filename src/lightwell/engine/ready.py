@@ -99,7 +99,7 @@ def make_ready(
         compiled = None if loop is None else _compiled(program, task, _each_once(keepable), loop, how[1])
         finish_graph(program)
         files = None if prepared.key is None else digest_of_files(program.graph)
-        opened = Opened(program, loop, prepared.seen, files, compiled, how[1])
+        opened = Opened(program, loop, prepared.seen, files, compiled, how)
     is_apart = opened.loop is None and draws_apart(program.graph, targets) is not None
     always = _elements_of(looks) if is_apart else None
     return _in_session(opened, key, task, hooks, in_bulk, always)

@@ -21,7 +21,6 @@ from lightwell.cluster import LOST_SESSION
 from lightwell.devices.lookout import Lookout
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.kept import Kept
-from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
 from lightwell.engine.ready import KEEP, Ready, make_ready
 from lightwell.engine.session import SessionPlan
@@ -200,7 +199,6 @@ class Runner:
                 if self._plan.member is not None:
                     self._lookout = Lookout(self._plan.member, self.session)
                 self._start_queues()
-                self._pace = Pace(self._fuse_steps)
                 self._steps = Steps(self._now, self._hooks.find)
                 self._batch = 0
                 self._count = int(counted.get(None, 0))
@@ -283,7 +281,8 @@ class Runner:
     def _quiet_steps(self, until: int) -> Kept:
         """Runs steps that nobody waits for, up to the count `until`, a NaN, or the end of the call's time."""
         before = self._count
-        most = self._pace.steps(self._hooks.next_look_seconds())
+        pace = self._now.opened.pace
+        most = pace.steps(self._hooks.next_look_seconds())
         if self._task.count is None:
             most = min(most, until - before)
         elif not self._stride:  # the counter cannot tell the loop when to come back
@@ -298,7 +297,7 @@ class Runner:
         if not ran.steps and self._failure is not None:
             raise self._failure from None
         seconds = time.perf_counter() - started - ran.preparing
-        self._pace.took(ran.steps, seconds, ran.bytes)
+        pace.took(ran.steps, seconds, ran.bytes, is_last=ran.failure is not None)
         self._steps.took(ran, seconds)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)

@@ -16,11 +16,11 @@ from lightwell.checkpoints.restore import Source, restore
 from lightwell.devices.lookout import Lookout, close
 from lightwell.devices.member import Member
 from lightwell.devices.together import check_same_start
+from lightwell.engine.calls import Calls
 from lightwell.engine.program import Program
 from lightwell.engine.readiness import add_readiness, first_of
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
-from lightwell.inputs.unpack import Inputs
 from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
@@ -118,26 +118,24 @@ def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
         yield session, saver
 
 
-def reload(session: Any, program: Program, checkpoint: Source | None, exact: bool) -> str | None:
-    """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables.
+def reload(
+    session: Any, calls: Calls, program: Program, checkpoint: Source | None, exact: bool, asked: Sequence[Any]
+) -> tuple[str | None, Sequence[Any]]:
+    """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables, the input at its
+    beginning; gives the checkpoint that was restored, as `open_session` tells it, and the values of `asked`.
 
-    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew. Returns the checkpoint that was
-    restored, as `open_session` tells it.
+    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
     """
     try:
         if checkpoint is None:
             _initialise(session, program.spec.scaffold)
         taken = _restore(session, program, checkpoint, exact) if checkpoint else None
         _run_local_init(session, program)
+        starting = [*program.inputs.initializers, *asked]
+        values = calls.run(starting) if starting else ()
     except tf.errors.OpError as error:
         raise explained_step_error(error, program) from None
-    return taken
-
-
-def start_inputs(session: Any, inputs: Inputs) -> None:
-    """Sets the source of the batches going, from its beginning."""
-    if inputs.initializers:
-        session.run(inputs.initializers)
+    return taken, values[len(program.inputs.initializers) :]
 
 
 def _initialise(session: Any, scaffold: Any) -> None:

@@ -16,8 +16,9 @@ from lightwell.checkpoints.restore import version_of
 from lightwell.devices.lookout import close
 from lightwell.engine.calls import Calls
 from lightwell.engine.forms import Forms
+from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
-from lightwell.engine.session import SessionPlan, open_session, reload, start_inputs
+from lightwell.engine.session import SessionPlan, open_session, reload
 from lightwell.engine.threads import Threads
 from lightwell.inputs.memory import give_back
 from lightwell.inputs.pipeline import may_run_in_calling_thread
@@ -56,6 +57,7 @@ class Opened:
         program: the program whose graph it runs.
         loop: many steps in one call, where that can be.
         compiled: its compiled variant, where that can be.
+        pace: how long its steps take.
         forms: what has been compiled of it.
         seen: what reads values of the program by path, made before its graph was final.
         session: the `tf.compat.v1.Session`, once it is started.
@@ -75,12 +77,13 @@ class Opened:
         seen: Any = None,
         files: bytes | None = None,
         compiled: Compiled | None = None,
-        jit_compile: Any = False,
+        how: tuple[Any, Any] = (None, False),
     ) -> None:
         self.program = program
         self.loop = loop
         self.compiled = compiled
-        self.forms = Forms(jit_compile)
+        self.pace = Pace(how[0])
+        self.forms = Forms(how[1])
         self.seen = seen
         self.session: Any = None
         self.restored: str | None = None
@@ -103,6 +106,7 @@ class Opened:
         self._is_remote = bool(plan.target)
         checkpoint = plan.find_checkpoint()
         version = version_of(checkpoint)
+        self.pace.begin(is_new=self.session is None)
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.restored = None
@@ -112,10 +116,9 @@ class Opened:
             self.calls = Calls(self.session)
         else:
             is_loaded = checkpoint is not None and version == self.version
-            taken = reload(self.session, self.program, "" if is_loaded else checkpoint, plan.exact)
+            source = "" if is_loaded else checkpoint
+            taken, values = reload(self.session, self.calls, self.program, source, plan.exact, asked)
             self.restored = taken or self.restored
-            start_inputs(self.session, self.program.inputs)
-            values = self.calls.run(asked) if asked else ()
         self.version = version
         return values
 

@@ -377,12 +377,14 @@ def _prepared(
     key = None
     # Without a checkpoint, initial weights are drawn anew each time: only a new session is fresh.
     is_vouched = model.config.pure_model_fn and is_trained and not hooks and not recipe.edits
-    if is_vouched and input_restarts(drafted.graph, drafted.inputs):
+    if is_vouched:
         key = digest_of(drafted.graph, drafted.inputs, (recipe.mode, key_of(taps)))
         opened = None if key is None else model.sessions.take(key)
         if opened is not None and opened.files == digest_of_files(opened.program.graph):
             return Prepared(opened.program, drafted.inputs, opened.seen, opened, key)
         if opened is not None:
             opened.free()
+        elif not input_restarts(drafted.graph, drafted.inputs):
+            key = None
     program = changes.finished(finish(drafted))
     return Prepared(program, program.inputs, attach(program), key=key)

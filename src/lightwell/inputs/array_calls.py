@@ -39,22 +39,22 @@ def arrays_kept_out(graph: tf.Graph) -> Iterator[Kept]:
 def _replace(patches: Patches) -> None:
     # The class behind `tf.data.Dataset`; that of `tf.compat.v1.data` hands the call on to it.
     for name in (_SLICES, "from_tensors"):
-        patches.put(tf.data.Dataset, name, staticmethod(_of_slots(getattr(tf.data.Dataset, name), name)))
+        patches.wrap(tf.data.Dataset, name, functools.partial(_of_slots, name))
     # It is made by a function, or by a method.
     one_shot = "make_one_shot_iterator"
     patches.wrap(v1.data.Dataset, one_shot, _initializable)
     function = getattr(v1.data, one_shot)
-    patches.put_everywhere([(one_shot, function, _initializable(function))])
+    patches.put_everywhere([(one_shot, function, patches.made(_initializable, function))])
     # A large array may be made a tensor first and a dataset of that: by these, or by an op that is given an array,
     # for which TensorFlow itself calls `tf.constant`.
-    tensor_makers = ((name, getattr(home, name)) for name in ("constant", "convert_to_tensor") for home in (tf, v1))
-    patches.put_everywhere((name, function, _of_a_slot_if_large(function)) for name, function in tensor_makers)
+    makers = ((name, getattr(home, name)) for name in ("constant", "convert_to_tensor") for home in (tf, v1))
+    patches.put_everywhere((name, function, patches.made(_of_a_slot_if_large, function)) for name, function in makers)
 
 
 _stand_ins = SharedPatches(_replace)
 
 
-def _of_slots(original: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _of_slots(name: str, original: Callable[..., Any]) -> Any:
     @functools.wraps(original)
     def make(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         kept = kept_here()
@@ -72,7 +72,7 @@ def _of_slots(original: Callable[..., Any], name: str) -> Callable[..., Any]:
                 f"{error}: the lengths are {lengths}. Cut the arrays to one length, or look where rows were lost."
             ) from error
 
-    return make
+    return staticmethod(make)
 
 
 def _of_a_slot_if_large(original: Callable[..., Any]) -> Callable[..., Any]:

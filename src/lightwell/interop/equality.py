@@ -2,25 +2,33 @@
 
 In a graph that a session drives TensorFlow compares tensors by identity, so that `x == 0` is plain `False`: a mask
 that is never set, a branch that is never taken. Code of a `model_fn` keeps that meaning; code of Keras 3 layers and of
-optimizers, written for the other one, does not meet it.
+optimizers, written for the other one, does not meet it: tensors are told so while such code runs.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell._patches import Patches
+from lightwell._patches import Patches, SharedPatches
 from lightwell.interop.trace import active_trace
 
 
-def patch_equality(patches: Patches) -> None:
-    """Lets tensors compare by value inside Keras code of the active trace."""
+def comparing() -> AbstractContextManager[None]:
+    """Lets tensors compare by value inside Keras code of the active trace, until the `with` block ends."""
+    return _stand_ins.applied()
+
+
+def _replace(patches: Patches) -> None:
     patches.wrap(tf.Tensor, "__eq__", functools.partial(_by_value, tf.equal))
     patches.wrap(tf.Tensor, "__ne__", functools.partial(_by_value, tf.not_equal))
+
+
+_stand_ins = SharedPatches(_replace)
 
 
 def _by_value(compare: Callable[[Any, Any], Any], original: Any) -> Any:

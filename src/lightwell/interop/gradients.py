@@ -59,8 +59,8 @@ def pass_losses(patches: Patches, optimizer: type, method: str) -> None:
 
 def pass_losses_of_programs(patches: Patches) -> None:
     """Lets a loss pass that a program takes gradients of by itself: a number that it derives by variables."""
-    stand_ins = [("gradients", original, _passing_first(original)) for original in (tf.gradients, _v1.gradients)]
-    patches.put_everywhere(stand_ins)
+    originals = (tf.gradients, _v1.gradients)
+    patches.put_everywhere(("gradients", original, patches.made(_passing_first, original)) for original in originals)
     patches.wrap(tf.GradientTape, "gradient", _passing_target)
 
 
@@ -106,23 +106,24 @@ def pass_pairs(patches: Patches, optimizer: type, method: str) -> None:
 def _pass_first_argument(
     patches: Patches, optimizer: type, method: str, argument: str, change: Callable[[Any], Any]
 ) -> None:
-    def wrapped(original: Any) -> Any:
-        @functools.wraps(original)
-        def pass_and_call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if method in _running.get() or open_book() is None:
-                return original(self, *args, **kwargs)
-            if args:
-                args = (change(args[0]), *args[1:])
-            elif argument in kwargs:
-                kwargs[argument] = change(kwargs[argument])
-            with running(method):
-                return original(self, *args, **kwargs)
-
-        return pass_and_call
-
     for kind in [optimizer, *derived(optimizer)]:
         if method in vars(kind):
-            patches.wrap(kind, method, wrapped)
+            patches.wrap(kind, method, functools.partial(_passing_argument, method, argument, change))
+
+
+def _passing_argument(method: str, argument: str, change: Callable[[Any], Any], original: Any) -> Any:
+    @functools.wraps(original)
+    def pass_and_call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if method in _running.get() or open_book() is None:
+            return original(self, *args, **kwargs)
+        if args:
+            args = (change(args[0]), *args[1:])
+        elif argument in kwargs:
+            kwargs[argument] = change(kwargs[argument])
+        with running(method):
+            return original(self, *args, **kwargs)
+
+    return pass_and_call
 
 
 def derived(kind: type) -> list[type]:

@@ -18,7 +18,6 @@ import tensorflow as tf
 from lightwell._patches import Patches, SharedPatches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
-from lightwell.interop.equality import patch_equality
 from lightwell.interop.initial_values import patch_initializers
 from lightwell.interop.keras3_layers import patch_layers
 from lightwell.interop.legacy_layers import keep_legacy_classes, patch_legacy_layers
@@ -44,14 +43,12 @@ def _patch_keras3(patches: Patches) -> None:
     patch_optimizers(keras, patches)
     patch_losses(keras, patches)
     patch_old_calls(keras, patches)
-    patch_equality(patches)
 
 
 def _patch_legacy(patches: Patches) -> None:
     keep_legacy_classes(doors.legacy_keras(), patches)
     patch_legacy_layers(doors.legacy_keras(), patches)
     patch_legacy_optimizers(doors.legacy_keras(), patches)
-    patch_equality(patches)
 
 
 _keras3 = SharedPatches(_patch_keras3)

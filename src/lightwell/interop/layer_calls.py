@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.interop.equality import comparing
 from lightwell.interop.trace import KerasTrace, OpenCall, active_trace
 from lightwell.interop.variables import tf_variable
 from lightwell.layers.record import looping, passed_outputs
@@ -44,7 +45,7 @@ def follow_call(
     steps = looping(f"the recurrent layer {path!r}") if _calls_in_a_loop(layer) else contextlib.nullcontext()
     trace.open_calls.append(OpenCall(layer, path, training, by_value))
     try:
-        with steps:
+        with steps, comparing():
             outputs = run(kwargs)
     finally:
         trace.open_calls.pop()

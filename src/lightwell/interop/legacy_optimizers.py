@@ -14,6 +14,7 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell._patches import Patches
 from lightwell.interop import doors
+from lightwell.interop.equality import comparing
 from lightwell.interop.gradients import pass_losses, pass_pairs, passed_gradients, running
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace
@@ -51,7 +52,7 @@ def legacy_train_op(
     _start_rate(trace, optimizer)
 
     def update(given: list[Any]) -> Any:
-        with trace.optimizing(), running("apply_gradients"):
+        with trace.optimizing(), comparing(), running("apply_gradients"):
             # A sum over the one replica there is would keep TensorFlow from ever forgetting this graph.
             alone = {} if tf.distribute.has_strategy() else {"skip_gradients_aggregation": True}
             optimizer.apply_gradients(zip(given, targets, strict=True), **alone)

@@ -19,6 +19,7 @@ from lightwell import _tf, _tf_strategies
 from lightwell._patches import Patches
 from lightwell.errors import ModelFnError
 from lightwell.interop import doors
+from lightwell.interop.equality import comparing
 from lightwell.interop.gradients import passed_gradients, running
 from lightwell.interop.initial_values import outside_the_graph
 from lightwell.interop.trace import KerasTrace, active_trace, collect
@@ -207,7 +208,7 @@ def _update(
 
     def update(given: list[Any]) -> Any:
         with _as_one_replica(optimizer, [*trained, *optimizer.variables]):
-            with trace.optimizing():
+            with trace.optimizing(), comparing():
                 optimizer.apply(given, trained)
             if left_to_count is not None:
                 own_part(left_to_count).assign_add(1)

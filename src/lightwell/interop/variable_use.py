@@ -30,7 +30,7 @@ def patch_variables(keras: Any, patches: Patches) -> None:
     variable = doors.variable_class(keras)
     patches.wrap(variable, "__init__", functools.partial(_wrapped_init, keras))
     patches.wrap(variable, doors.DEFERRED_INITIALIZE, _wrapped_deferred_initialize)
-    patches.put(variable, "value", property(_wrapped_value(variable.value.fget)))
+    patches.wrap(variable, "value", _wrapped_value)
     patches.wrap(variable, doors.DIRECT_ASSIGN, _wrapped_assign)
     patches.wrap(keras.metrics.Metric, "add_variable", _wrapped_add_variable)
 
@@ -70,7 +70,9 @@ def _wrapped_deferred_initialize(original: Any) -> Any:
     return deferred_initialize
 
 
-def _wrapped_value(original: Any) -> Any:
+def _wrapped_value(held: property) -> property:
+    original: Any = held.fget
+
     @functools.wraps(original)
     def value(self: Any) -> Any:
         trace = active_trace()
@@ -81,7 +83,7 @@ def _wrapped_value(original: Any) -> Any:
         ensure_created(trace, self)
         return _read(self, original, _latest(trace, self))
 
-    return value
+    return property(value)
 
 
 def _placeholder(variable: Any) -> Any:

@@ -194,10 +194,12 @@ class Layer(CallHistory):
             UsageError: the inputs do not fit the layer, or belong to another graph than the layer's variables.
             WrongType: the inputs are no tensors.
         """
-        call_parameters = inspect.signature(self.call).parameters
-        scope = kwargs.get("scope") if "scope" in call_parameters else kwargs.pop("scope", None)
-        if "training" in kwargs and not _accepts("training", call_parameters):
-            kwargs.pop("training")
+        scope = None
+        if kwargs:
+            call_parameters = inspect.signature(self.call).parameters
+            scope = kwargs.get("scope") if "scope" in call_parameters else kwargs.pop("scope", None)
+            if "training" in kwargs and not _accepts("training", call_parameters):
+                kwargs.pop("training")
         inputs = _to_tensors(inputs, self.name)
         self._check_graph()
         self._scope.settle(scope)

@@ -48,13 +48,14 @@ def recording_rnn() -> AbstractContextManager[None]:
 
 def _replace(patches: Patches) -> None:
     originals = {name: getattr(tf.compat.v1.nn, name) for name in _READERS}
-    patches.put_everywhere((name, was, _passing(was, _READERS[name])) for name, was in originals.items())
+    passing = {name: functools.partial(_passing, reader) for name, reader in _READERS.items()}
+    patches.put_everywhere((name, was, patches.made(passing[name], was)) for name, was in originals.items())
 
 
 _stand_ins = SharedPatches(_replace)
 
 
-def _passing(function: Callable[..., Any], reader: _Reader) -> Any:
+def _passing(reader: _Reader, function: Callable[..., Any]) -> Any:
     signature = inspect.signature(function)
 
     @functools.wraps(function)
