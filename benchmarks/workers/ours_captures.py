@@ -91,8 +91,9 @@ def _read(plan: Plan) -> Measure:
             return sum(float(chunk.sum()) for chunk in lw.open_capture(folder)["features/x"].chunks)
         found = 0.0
         for file in files:
-            batch = pa.ipc.open_file(pa.memory_map(file)).get_batch(0)
-            found += float(batch.column("features/x").values.to_numpy().sum())
+            reader = pa.ipc.open_file(pa.memory_map(file))
+            for number in range(reader.num_record_batches):
+                found += float(reader.get_batch(number).column("features/x").values.to_numpy().sum())
         return found
 
     read()

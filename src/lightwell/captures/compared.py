@@ -1,5 +1,8 @@
-"""Does the input still give the rows that a capture has? What came from the input must be equal, what was computed
-close: sums may be rounded differently on another machine."""
+"""Is this the capture that is there already: of the same things, and of the same rows?
+
+Of rows, what came from the input must be equal, what was computed close: sums may be rounded differently on another
+machine.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +10,72 @@ from typing import Any
 
 import numpy as np
 
-from lightwell.captures.batch import Batch
+from lightwell.captures.batches import Batches
 from lightwell.captures.filling import ROW
 from lightwell.captures.folder import Folder
 from lightwell.captures.kinds import Kind, from_arrow, to_arrow
 from lightwell.captures.manifest import Manifest, Shard
+from lightwell.errors import UsageError
 
 _OF_THE_INPUT = ("features", "labels")
 
 
-def difference(folder: Folder, manifest: Manifest, shard: Shard, batch: Batch) -> str:
+def difference(folder: Folder, manifest: Manifest, shard: Shard, batch: Batches) -> str:
     """How a batch differs from the rows of a shard that are of the same numbers; empty where it does not.
 
     The key alone decides, if there is one.
     """
     import pyarrow as pa
 
-    batch = batch.wanted()
+    rows, values = batch.rows, batch.wanted()
     with pa.memory_map(folder.file(shard.file)) as source:
-        table = pa.ipc.open_file(source).get_batch(0)
-        numbers = table.column(ROW).to_numpy()
-        first = int(np.searchsorted(numbers, batch.first_row))
-        end = int(np.searchsorted(numbers, batch.first_row + batch.examples))
-        if not np.array_equal(numbers[first:end], batch.rows):
-            return f"there are {len(batch.rows)} rows from example {batch.first_row} on, where {end - first} were"
+        kept_rows = _rows_between(pa.ipc.open_file(source), batch.first_row, batch.first_row + batch.examples)
+        if not np.array_equal(kept_rows.column(ROW).to_numpy(), rows):
+            return f"there are {len(rows)} rows from example {batch.first_row} on, where {len(kept_rows)} were"
         kinds = [manifest.kind(manifest.key)] if manifest.key is not None else manifest.kinds
         for kind in kinds:
-            made = to_arrow(kind, batch.values[kind.path], kind.path in manifest.text)
-            kept = table.column(kind.path).slice(first, end - first)
-            if not _is_same(kind, kept, made):
+            made = to_arrow(kind, values[kind.path], kind.path in manifest.text)
+            if not _is_same(kind, kept_rows.column(kind.path), made):
                 return f"{kind.path!r} is another from example {batch.first_row} on"
     return ""
+
+
+def check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
+    """Refuses to go on with a capture of something else.
+
+    Raises:
+        UsageError: the text says what differs.
+    """
+    differs = [word for word, digest in fresh.identity.items() if known.identity.get(word) != digest]
+    if not fresh.identity["checkpoint"]:
+        differs = ["checkpoint", *differs]
+    if not differs:
+        return
+    told = {
+        "checkpoint": f"of the checkpoint {known.checkpoint or 'with initial weights'}, and now it is "
+        f"{fresh.checkpoint or 'initial weights, drawn anew each time'}",
+        "program": "of other values, or the model computes them otherwise",
+        "input": "of another input",
+        "arrays": "of other data",
+        "settings": f"with other settings: {known.identity.get('settings')}, and now {fresh.identity['settings']}",
+    }
+    ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
+    if ours != theirs:
+        told["program"] = f"of {theirs}, and now {ours} are asked for"
+    words = "; ".join(told[word] for word in dict.fromkeys(differs))
+    raise UsageError(
+        f"capture: {folder!r} holds another capture: {words}. Name another folder, or let it be replaced: "
+        "capture(..., overwrite=True)."
+    )
+
+
+def _rows_between(file: Any, first: int, end: int) -> Any:
+    """The rows of the examples from `first` up to `end`: those of one batch, which are in one piece of the file."""
+    pieces = map(file.get_batch, range(file.num_record_batches))
+    found = [piece for piece in pieces if piece.num_rows and piece.column(ROW)[-1].as_py() >= first]
+    piece = found[0] if found else file.get_batch(0)
+    start, stop = np.searchsorted(piece.column(ROW).to_numpy(), [first, end])
+    return piece.slice(start, stop - start)
 
 
 def _is_same(kind: Kind, kept: Any, made: Any) -> bool:

@@ -1,32 +1,38 @@
-"""The shard that is being filled: takes batches, gives the content of an Arrow file.
+"""The shard that is being filled: takes batches, writes an Arrow file, one record batch after the other.
 
-What has fixed sizes is copied, batch by batch, into one array for each column, which serves shard after shard. So a
-shard is put together while the model computes, and memory stays what it was with the first one. All else waits as
-arrays of Arrow, and is joined when the shard is written.
+Each record batch is a piece of so many bytes, and is on its way to the disk while the model computes the next. What has
+fixed sizes is copied into one array for each column, which serves piece after piece: memory stays what it was with the
+first one. All else waits as arrays of Arrow, and is joined when its piece is written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from lightwell.captures.batch import Batch
+from lightwell.captures.batches import Batches
+from lightwell.captures.folder import FileBeingWritten
 from lightwell.captures.kinds import Array, Kind, column_type, to_arrow
 from lightwell.captures.manifest import Manifest
 from lightwell.errors import CaptureError
 
 ROW = "row"
 _ROWS = Kind(ROW, "int64", ())
+_PIECE = 2**23  # bytes
 
 
 class Filling:
     """A shard, and after it the next one.
 
+    Pieces end with a batch, at the first one that makes them big enough: so the same rows give the same file.
+
     Args:
         manifest: of the capture.
         text: whether strings may be kept as text.
         shard_bytes: how big a shard is to be.
+        begin: opens the file of a shard, of which the first batch is known.
 
     Attributes:
         text: the columns that are kept as text.
@@ -38,40 +44,91 @@ class Filling:
         bytes: how big it is.
     """
 
-    def __init__(self, manifest: Manifest, text: bool, shard_bytes: int) -> None:
+    def __init__(self, manifest: Manifest, text: bool, shard_bytes: int, begin: Callable[[], FileBeingWritten]) -> None:
         self._kinds = manifest.kinds
-        self._shard_bytes = shard_bytes
+        self._shard_bytes, self._piece_bytes = shard_bytes, min(shard_bytes, _PIECE)
+        self._begin = begin
         self._fixed: dict[str, Array] = {}
+        self._is_even = all(map(_is_copied, self._kinds))
+        self._row_bytes = sum(_row_bytes(kind) for kind in (*self._kinds, _ROWS) if _is_copied(kind))
         self._is_settled = bool(manifest.shards) or not text  # what is text, and what bytes
+        self._file: Any = None  # a `FileBeingWritten`, once there is a piece in it
+        self._arrow: Any = None
         self.text = manifest.text
         self.empty()
 
+    @property
+    def is_full(self) -> bool:
+        """Whether it is as big as it is to be."""
+        return self.bytes >= self._shard_bytes
+
+    @property
+    def written(self) -> int:
+        """How much of it is in its file by now."""
+        return 0 if self._file is None else int(self._file.size)
+
     def empty(self) -> None:
         """Starts the next one."""
-        self._chunks: dict[str, list[Any]] = {kind.path: [] for kind in self._kinds}
         self.first_batch = self.first_row = 0
         self.rows = self.batches = self.examples = self.bytes = 0
+        self._start_piece()
 
-    def take(self, batch: Batch) -> None:
-        """Adds a batch."""
+    def take(self, batches: Batches) -> Batches | None:
+        """Adds batches, no more than fill a piece; gives the others."""
+        count = self._fitting(batches)
+        self._add(batches.part(0, count))
+        if self._bytes_waiting >= self._piece_bytes or self.is_full:
+            self._write_piece()
+        return batches.part(count, len(batches)) if count < len(batches) else None
+
+    def finish(self) -> tuple[int, int]:
+        """Writes the rest of it; gives the size of the file, and its checksum."""
+        if self._rows_waiting or self._file is None:
+            self._write_piece()
+        self._arrow.close()
+        told: tuple[int, int] = self._file.finish()
+        self._file = self._arrow = None
+        return told
+
+    def drop(self) -> None:
+        """Removes what there is of it."""
+        if self._file is not None:
+            self._file.drop()
+            self._file = self._arrow = None
+
+    def _start_piece(self) -> None:
+        self._chunks: dict[str, list[Any]] = {kind.path: [] for kind in self._kinds}
+        self._rows_waiting = self._bytes_waiting = 0
+
+    def _fitting(self, batches: Batches) -> int:
+        """How many batches fill the piece, or the shard; where they differ in size, one by one."""
+        if not self._is_even:
+            return 1
+        left = min(self._piece_bytes - self._bytes_waiting, self._shard_bytes - self.bytes)
+        sizes = np.cumsum(batches.rows_of_each) * self._row_bytes
+        return min(int(np.searchsorted(sizes, left)) + 1, len(batches))
+
+    def _add(self, batches: Batches) -> None:
         if not self.batches:
-            self.first_batch, self.first_row = batch.number, batch.first_row
-        batch = batch.wanted()
-        numbers = batch.rows
+            self.first_batch, self.first_row = batches.number, batches.first_row
+        numbers, values = batches.rows, batches.wanted()
+        size = len(numbers) * self._row_bytes
         for kind in self._kinds:
             if _is_copied(kind):
-                self.bytes += self._copied(kind, np.asarray(batch.values[kind.path]), batch)
+                self._copy(kind, np.asarray(values[kind.path]))
                 continue
-            self._chunks[kind.path].append(self._made(kind, batch))
-            self.bytes += self._chunks[kind.path][-1].nbytes
-        self.bytes += self._copied(_ROWS, numbers, batch)
+            self._chunks[kind.path].append(self._made(kind, values[kind.path], batches))
+            size += self._chunks[kind.path][-1].nbytes
+        self._copy(_ROWS, numbers)
         self._is_settled = True
+        self._rows_waiting += len(numbers)
+        self._bytes_waiting += size
         self.rows += len(numbers)
-        self.batches += 1
-        self.examples += batch.examples
+        self.bytes += size
+        self.batches += len(batches)
+        self.examples += batches.examples
 
-    def write(self, sink: Any) -> None:
-        """Writes it as an Arrow file of one record batch."""
+    def _write_piece(self) -> None:
         import pyarrow as pa
 
         columns, fields = [], []
@@ -81,38 +138,39 @@ class Filling:
             columns.append(whole if kept_as == whole.type else pa.ExtensionArray.from_storage(kept_as, whole))
             fields.append(pa.field(kind.path, kept_as, nullable=False))
         schema = pa.schema(fields)
-        with pa.ipc.new_file(pa.PythonFile(sink, "w"), schema) as file:
-            file.write_batch(pa.record_batch(columns, schema=schema))
+        if self._file is None:
+            self._file = self._begin()
+            self._arrow = pa.ipc.new_file(pa.PythonFile(self._file, "w"), schema)
+        self._arrow.write_batch(pa.record_batch(columns, schema=schema))
+        self._start_piece()
 
     def _whole(self, kind: Kind) -> Any:
         import pyarrow as pa
 
-        if kind is _ROWS or _is_copied(kind):
-            return to_arrow(kind, self._fixed[kind.path][: self.rows], text=False)
+        if _is_copied(kind):
+            return to_arrow(kind, self._fixed[kind.path][: self._rows_waiting], text=False)
         chunks = self._chunks.pop(kind.path)
         return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
-    def _copied(self, kind: Kind, value: Array, batch: Batch) -> int:
-        """Puts the rows of a batch behind those that are there; gives their size."""
-        end = self.rows + len(value)
+    def _copy(self, kind: Kind, value: Array) -> None:
+        """Puts the rows of batches behind those that are there."""
+        end = self._rows_waiting + len(value)
         held = self._fixed.get(kind.path)
         if held is None or len(held) < end:
-            held = self._fixed[kind.path] = self._bigger(kind, held, end, batch)
-        held[self.rows : end] = value
-        return len(value) * held[:1].nbytes
+            held = self._fixed[kind.path] = self._bigger(kind, held, end)
+        held[self._rows_waiting : end] = value
 
-    def _bigger(self, kind: Kind, held: Array | None, end: int, batch: Batch) -> Array:
-        """Room for a whole shard, as far as the first batch can tell; what is never written to takes no memory."""
-        expected = int(self._shard_bytes / max(batch.bytes / max(batch.examples, 1), 1)) + 2 * batch.examples
-        made = np.empty((max(end, expected if held is None else 2 * len(held)), *kind.sizes), kind.kept_dtype)
+    def _bigger(self, kind: Kind, held: Array | None, end: int) -> Array:
+        """Room for a whole piece, as far as one can tell; what is never written to takes no memory."""
+        expected = end + self._piece_bytes // self._row_bytes
+        made = np.empty((expected if held is None else 2 * end, *kind.sizes), kind.kept_dtype)
         if held is not None:
-            made[: self.rows] = held[: self.rows]
+            made[: self._rows_waiting] = held[: self._rows_waiting]
         return made
 
-    def _made(self, kind: Kind, batch: Batch) -> Any:
+    def _made(self, kind: Kind, value: Any, batch: Batches) -> Any:
         import pyarrow as pa
 
-        value = batch.values[kind.path]
         if kind.dtype != "string":
             return to_arrow(kind, value, text=False)
         try:
@@ -134,3 +192,7 @@ class Filling:
 def _is_copied(kind: Kind) -> bool:
     """Whether a row of it is so many bytes of an array, the same in Arrow as here."""
     return kind.is_fixed and kind.dtype not in ("string", "bool") and 0 not in kind.sizes
+
+
+def _row_bytes(kind: Kind) -> int:
+    return int(np.prod(kind.sizes, dtype=np.int64)) * kind.kept_dtype.itemsize

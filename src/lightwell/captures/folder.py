@@ -11,7 +11,6 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,20 +89,17 @@ class Folder:
         Raises:
             CaptureError: the disk is full, or takes nothing.
         """
-        path = self.file(name)
+        file = self.begin(name)
         try:
-            with open(path + _WRITING, "wb") as file:
-                with _Checked(file) as sink:
-                    fill(sink)
-                file.flush()
-                if is_settled:
-                    os.fsync(file.fileno())
-            os.replace(path + _WRITING, path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.remove(path + _WRITING)
-            raise self.disk_error(error, path) from error
-        return sink.size, sink.crc32
+            fill(file)
+            return file.finish(is_settled)
+        except BaseException:
+            file.drop()
+            raise
+
+    def begin(self, name: str) -> FileBeingWritten:
+        """A file that is there once it is finished; see `write`."""
+        return FileBeingWritten(self, self.file(name))
 
     def disk_error(self, error: OSError, path: str) -> CaptureError:
         """What to raise for an error of the disk."""
@@ -199,47 +195,63 @@ def _gap(before: Shard | None, end: int | None) -> Gap:
     return Gap(before.end_batch, end, before.first_row + before.examples, before)
 
 
-class _Checked:
-    """A file that sums up what is written to it, big pieces in a thread of its own, while they are written.
+class FileBeingWritten:
+    """A file under a name of its own, until it is whole. Sums up what is written to it.
 
-    What was written must stay as it is until the block is left.
+    Args:
+        folder: whose it is.
+        path: where it will be.
 
     Attributes:
         size: how much was written.
-        crc32: the checksum of it, once the block is left.
+
+    Raises:
+        CaptureError: the disk is full, or takes nothing; so do all methods but `drop`.
     """
 
-    closed = False
+    closed = False  # what Arrow asks of a file
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self._beside: ThreadPoolExecutor | None = None
-        self.size = self.crc32 = 0
-
-    def __enter__(self) -> _Checked:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._beside is not None:
-            self._beside.shutdown()
+    def __init__(self, folder: Folder, path: str) -> None:
+        self._folder, self._path = folder, path
+        self.size = self._crc32 = 0
+        with self._told():
+            self._file = open(path + _WRITING, "wb")  # noqa: SIM115 (it stays open from call to call)
 
     def write(self, data: Any) -> int:
+        """Adds to it."""
+        with self._told():
+            self._file.write(data)
+        self._crc32 = zlib.crc32(data, self._crc32)
         written = memoryview(data).nbytes
-        if self._beside is None and written >= _PIECE:
-            self._beside = ThreadPoolExecutor(1, "lightwell-checksum")
-        if self._beside is None:
-            self._sum_up(data)
-        else:
-            self._beside.submit(self._sum_up, data)
-        self._file.write(data)
         self.size += written
         return written
 
     def flush(self) -> None:
         """Nothing waits here."""
 
-    def _sum_up(self, data: Any) -> None:
-        self.crc32 = zlib.crc32(data, self.crc32)
+    def finish(self, is_settled: bool = False) -> tuple[int, int]:
+        """Lets it take its place; gives its size and checksum."""
+        with self._told():
+            self._file.flush()
+            if is_settled:
+                os.fsync(self._file.fileno())
+            self._file.close()
+            os.replace(self._path + _WRITING, self._path)
+        return self.size, self._crc32
+
+    def drop(self) -> None:
+        """Removes it, if it was not finished."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        with contextlib.suppress(OSError):
+            os.remove(self._path + _WRITING)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._folder.disk_error(error, self._path) from error
 
 
 def _lock(handle: int, path: str) -> None:

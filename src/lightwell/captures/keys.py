@@ -1,18 +1,40 @@
-"""Is a key unique? Found out in one pass and bounded memory, whatever the number of rows."""
+"""Can a feature be a key, and is it unique? Found out in bounded memory, whatever the number of rows."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lightwell.captures.kinds import Kind
 from lightwell.errors import UsageError
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
 
 _MOST_AT_ONCE = 2**22
+
+
+def check_key(kinds: Sequence[Kind], path: str) -> None:
+    """Refuses a key that cannot identify an example.
+
+    Raises:
+        UsageError: it is no single number or string.
+    """
+    kind = next(one for one in kinds if one.path == path)
+    is_single = kind.is_fixed and kind.shape in ((), (1,))
+    if not is_single or kind.dtype not in ("string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
+        sizes = (
+            "of unknown sizes"
+            if kind.shape is None
+            else "×".join("?" if one is None else str(one) for one in kind.shape)
+        )
+        raise UsageError(
+            f"capture: key={path!r} holds {kind.dtype} {sizes or 'numbers'}; expected one whole number or one string "
+            "for each example."
+        )
 
 
 def check_unique(store: Capture, path: str) -> None:

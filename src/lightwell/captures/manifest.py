@@ -15,7 +15,7 @@ from lightwell.captures.kinds import Kind, kind_from
 from lightwell.errors import CaptureError
 
 NAME = "capture.json"
-FORMAT = 1
+FORMAT = 2  # since then a file has several record batches; 1 had one
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A column of a capture as an array over mapped files: nothing is read before it is looked at.
 
-Takes the record batches of the shards; gives views of their memory where rows lie in one shard, and copies where they
+Takes the record batches of all files; gives views of their memory where rows lie in one of them, and copies where they
 are gathered from several.
 """
 
@@ -20,14 +20,14 @@ class Column:
     """The values of one path, a row for each example.
 
     `column[3]` is an example's value, `column[10:20]` an array of ten, `column[[5, 2]]` and `column[mask]` gather;
-    `np.asarray(column)` is all of it. Slices inside one shard are views of the file, which nobody can write to. Where
+    `np.asarray(column)` is all of it. Slices inside one chunk are views of the file, which nobody can write to. Where
     examples have values of different sizes, a slice is a list of them.
 
     Attributes:
         path: its path.
         dtype: the type of its values.
         shape: the number of rows, and the sizes of a value; None for one that differs.
-        chunks: an array for each shard, without a copy; for a path of fixed sizes.
+        chunks: an array for each record batch, some megabytes, without a copy; for a path of fixed sizes.
     """
 
     def __init__(self, kind: Kind, columns: Sequence[Any]) -> None:
@@ -106,9 +106,9 @@ class Column:
         return self._gathered(np.where(wanted < 0, wanted + len(self), wanted))
 
     def _example(self, row: int) -> Any:
-        shard = int(np.searchsorted(self._ends, row, "right")) - 1
-        place = row - int(self._ends[shard])
-        return self.chunks[shard][place] if self._kind.is_fixed else example_of(self._kind, self._columns[shard], place)
+        chunk = int(np.searchsorted(self._ends, row, "right")) - 1
+        place = row - int(self._ends[chunk])
+        return self.chunks[chunk][place] if self._kind.is_fixed else example_of(self._kind, self._columns[chunk], place)
 
     def _between(self, start: int, stop: int) -> Any:
         if not self._kind.is_fixed:
@@ -126,10 +126,10 @@ class Column:
         if not self._kind.is_fixed:
             return [self._example(int(row)) for row in rows]
         made = np.empty((len(rows), *self._kind.sizes), self.dtype)
-        shards = np.searchsorted(self._ends, rows, "right") - 1
-        for shard in np.unique(shards):
-            mine = shards == shard
-            made[mine] = self.chunks[shard][rows[mine] - self._ends[shard]]
+        places = np.searchsorted(self._ends, rows, "right") - 1
+        for place in np.unique(places):
+            mine = places == place
+            made[mine] = self.chunks[place][rows[mine] - self._ends[place]]
         return made
 
 

@@ -237,7 +237,8 @@ class Capture:
             try:
                 if os.path.getsize(path) != shard.bytes:
                     raise CaptureError(f"it has {os.path.getsize(path)} bytes, and should have {shard.bytes}")
-                found.append(pa.ipc.open_file(pa.memory_map(path)).get_batch(0))
+                file = pa.ipc.open_file(pa.memory_map(path))
+                found += [file.get_batch(place) for place in range(file.num_record_batches)]
             except (OSError, pa.ArrowInvalid) as error:
                 raise CaptureError(
                     f"{path} cannot be read: {error}. Call capture again with the same arguments: what is damaged is "

@@ -1,8 +1,8 @@
 """The thread that writes a capture: takes batches from a short queue, fills shards, and keeps the manifest.
 
 The model computes the next batches meanwhile; where it is faster than the disk, it waits. In memory there are at most
-one shard and the queue. Shards end with a batch, at the first one that makes them as
-big as was asked for: so the same rows give the same files.
+a piece of a shard and the queue. Shards end with a batch, at the first one that makes them as big as was asked for: so
+the same rows give the same files.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from lightwell.captures.batch import Batch
+from lightwell.captures.batches import Batches
 from lightwell.captures.filling import Filling
-from lightwell.captures.folder import Folder, Gap
+from lightwell.captures.folder import FileBeingWritten, Folder, Gap
 from lightwell.captures.manifest import Manifest, Shard
 from lightwell.errors import CaptureError, LightwellError
 
@@ -36,7 +36,7 @@ class Writer:
 
     Attributes:
         manifest: of the shards that are there by now.
-        written: how many bytes they have.
+        written: how many bytes there are, of whole shards and of the one that is being filled.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Writer:
         settle: Callable[[Manifest], Manifest],
     ) -> None:
         self.manifest = manifest
-        self.written = sum(shard.bytes for shard in manifest.shards)
+        self.written = self._finished = sum(shard.bytes for shard in manifest.shards)
         self._folder, self._gap, self._shard_bytes = folder, gap, shard_bytes
         self._settle = settle
-        self._shard = Filling(manifest, text, shard_bytes)
-        self._queue: deque[Batch | None] = deque()
+        self._shard = Filling(manifest, text, shard_bytes, self._begin_shard)
+        self._queue: deque[Batches | None] = deque()
         self._waiting = 0
         self._changed = threading.Condition()
         self._failure: BaseException | None = None
@@ -83,19 +83,19 @@ class Writer:
         if is_whole:
             self._raise_failure()
 
-    def put(self, batch: Batch) -> None:
-        """Hands a batch over; waits while too much is waiting.
+    def put(self, batches: Batches) -> None:
+        """Hands batches over; waits while too much is waiting.
 
         Raises:
             CaptureError: a shard before could not be written.
         """
-        size = batch.bytes
+        size = batches.bytes
         with self._changed:
             while self._waiting and self._waiting + size > _MOST_WAITING and self._failure is None:
                 self._changed.wait()
             self._raise_failure()
             self._waiting += size
-            self._queue.append(batch)
+            self._queue.append(batches)
             self._changed.notify_all()
 
     def _raise_failure(self) -> None:
@@ -106,43 +106,63 @@ class Writer:
         try:
             self.manifest = self._settle(self.manifest)
             self._folder.write_manifest(self.manifest)
-            while (batch := self._next()) is not _STOP:
-                self._shard.take(batch)
-                if self._shard.bytes >= self._shard_bytes:
-                    self._finish_shard()
-                    self._folder.write_manifest(self.manifest)
+            while (batches := self._next()) is not _STOP:
+                while batches is not None:
+                    batches = self._shard.take(batches)
+                    self.written = self._finished + self._shard.written
+                    if self._shard.is_full:
+                        self._finish_shard()
+                        self._folder.write_manifest(self.manifest)
             if self._shard.batches and not self._is_broken_off:
                 self._finish_shard()
         except BaseException as error:
             with self._changed:
                 self._failure = error
                 self._changed.notify_all()
+        finally:
+            self._shard.drop()
 
-    def _next(self) -> Batch | None:
+    def _next(self) -> Batches | None:
         with self._changed:
             while not self._queue:
                 self._changed.wait()
-            batch = self._queue.popleft()
-            self._waiting -= 0 if batch is None else batch.bytes
+            batches = self._queue.popleft()
+            self._waiting -= 0 if batches is None else batches.bytes
             self._changed.notify_all()
-            return batch
+            return batches
+
+    def _begin_shard(self) -> FileBeingWritten:
+        return self._folder.begin(_name(self._place))
+
+    @property
+    def _place(self) -> int:
+        """Where the shard belongs. Gaps are filled in order: all before it are there."""
+        return bisect.bisect([shard.first_batch for shard in self.manifest.shards], self._shard.first_batch)
 
     def _finish_shard(self) -> None:
-        filled = self._shard
-        places = [shard.first_batch for shard in self.manifest.shards]
-        place = bisect.bisect(places, filled.first_batch)
+        filled, place = self._shard, self._place
         end = filled.first_batch + filled.batches
         if self._gap.end is not None and end > self._gap.end:
             raise other_rows(self._folder.path, f"the shard at row {filled.first_row} would end elsewhere")
-        name = f"shard-{place:05d}.arrow"  # gaps are filled in order: all before it are there
-        size, checksum = self._folder.write(name, filled.write)
-        self.written += size
+        size, checksum = filled.finish()
+        self._finished += size
         shard = Shard(
-            name, filled.rows, filled.first_batch, filled.batches, filled.first_row, filled.examples, size, checksum
+            _name(place),
+            filled.rows,
+            filled.first_batch,
+            filled.batches,
+            filled.first_row,
+            filled.examples,
+            size,
+            checksum,
         )
         shards = [*self.manifest.shards[:place], shard, *self.manifest.shards[place:]]
         self.manifest = replace(self.manifest, shards=tuple(shards), text=filled.text)
         filled.empty()
+
+
+def _name(place: int) -> str:
+    return f"shard-{place:05d}.arrow"
 
 
 def other_rows(folder: str, what: str) -> LightwellError:

@@ -17,13 +17,17 @@ class Kept:
         joined: for each element, its values of all steps joined along the first dimension; numbers are stacked.
         lengths: for each element, how long each step's part is; none for numbers.
         steps: how many steps to take; None for as many as all elements have.
+
+    Attributes:
+        steps: how many there are.
+        lengths: as above; empty where the values are of a single step, and of any shape and type.
     """
 
     def __init__(self, joined: Sequence[Any], lengths: Sequence[Any], steps: int | None = None) -> None:
         had = [len(own) if len(own) else np.shape(values)[0] for values, own in zip(joined, lengths, strict=True)]
         self.steps = int(min([*had, *([] if steps is None else [steps])], default=0))
         self._ends = [np.concatenate(([0], np.cumsum(own[: self.steps]))) if len(own) else None for own in lengths]
-        self._lengths = [own[: self.steps] for own in lengths]
+        self.lengths: Sequence[Any] = [own[: self.steps] for own in lengths]
         self._joined = [
             values[: (self.steps if end is None else end[-1])] for values, end in zip(joined, self._ends, strict=True)
         ]
@@ -31,10 +35,10 @@ class Kept:
     @property
     def is_even(self) -> bool:
         """Whether all elements are made of examples, and of the same number of them, step by step."""
-        if not self._lengths:
+        if not self.lengths:
             return False
-        first = self._lengths[0]
-        return len(first) > 0 and all(np.array_equal(first, own) for own in self._lengths)
+        first = self.lengths[0]
+        return len(first) > 0 and all(np.array_equal(first, own) for own in self.lengths)
 
     @property
     def bytes(self) -> int:
@@ -58,6 +62,7 @@ class KeptOfOne(Kept):
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.steps = 1
+        self.lengths = ()
         self._joined = list(values)
 
     @property

@@ -56,7 +56,7 @@ class Captures:
             steps: how many batches to take; None for all.
             hooks: `SessionRunHook`s around each batch.
             checkpoint_path: a checkpoint to use instead of the newest.
-            shard_bytes: how big a file is to be. What is in memory, and what is lost by a kill, is about that much.
+            shard_bytes: how big a file is to be. What is lost by a kill is at most that much; less is in memory.
             budget: the most that all files may take, as in `"2GB"`. The first batch tells what they would take.
             beyond: what to do if that is more: `"sample"` keeps one example of so many; `"statistics"` keeps mean, std,
                 min, max and zeros per unit over all examples, and no rows. Either says so.

@@ -15,17 +15,17 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.captures.batch import Batch
-from lightwell.captures.compared import difference
+from lightwell.captures.batches import Batches
+from lightwell.captures.compared import check_same, difference
 from lightwell.captures.folder import Folder, Gap
 from lightwell.captures.identity import digest_of_arrays, digest_of_checkpoint, digest_of_input, digest_of_program
-from lightwell.captures.keys import check_unique
-from lightwell.captures.kinds import Kind
+from lightwell.captures.keys import check_key, check_unique
 from lightwell.captures.manifest import Manifest
 from lightwell.captures.plan import TooMuch
+from lightwell.captures.recorder import Limits, Recorder
 from lightwell.captures.store import Capture, open_capture
 from lightwell.captures.summary import keep_statistics
-from lightwell.captures.to_capture import Limits, Recorder, ToRows
+from lightwell.captures.tapped import Tapped
 from lightwell.captures.writer import other_rows
 from lightwell.checkpoints.index import step_of
 from lightwell.edits.base import Edit
@@ -33,7 +33,7 @@ from lightwell.edits.changes import Changes
 from lightwell.edits.held import InVariables
 from lightwell.engine.build import draft, finish
 from lightwell.engine.program import Program
-from lightwell.engine.runner import Runner
+from lightwell.engine.runner import END_OF_INPUT, Runner
 from lightwell.engine.sessions import Prepared
 from lightwell.errors import UsageError
 from lightwell.estimator.verbs import Model
@@ -98,12 +98,12 @@ def _key_path(key: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Built:
-    """A program with its watch.
+    """A program with its taps.
 
     Attributes:
         program: the program.
-        hooks: the watch, and all other hooks.
-        rows: the output of the watch.
+        hooks: who looks on.
+        tapped: what is kept of each batch.
         batches: a tensor with the number of batches that are left, or None.
         is_late: whether the input starts at the batch that was asked for; else at its beginning.
         of_input: a digest of the input, as it is from its beginning.
@@ -113,7 +113,7 @@ class _Built:
 
     program: Program
     hooks: Sequence[Any]
-    rows: ToRows
+    tapped: Tapped
     batches: Any
     is_late: bool
     of_input: str
@@ -143,7 +143,7 @@ class _Capturing:
         """Captures what is missing."""
         first = self._built(0)
         if self._asked.key is not None:
-            _check_key(first.rows.kinds, _key_path(self._asked.key))
+            check_key(first.tapped.kinds, _key_path(self._asked.key))
         manifest, gaps = self._what_is_missing(first)
         unused: _Built | None = first
         if manifest.shards and manifest.shards[0].first_batch == 0:
@@ -175,11 +175,11 @@ class _Capturing:
             },
             "" if self._checkpoint is None else os.path.basename(self._checkpoint),
             None if self._checkpoint is None else step_of(self._checkpoint),
-            built.rows.kinds,
+            built.tapped.kinds,
         )
         if known is None:
             return fresh, [Gap(0, None, 0, None)]
-        _check_same(known, _settled(fresh, built), self._folder.path)
+        check_same(known, _settled(fresh, built), self._folder.path)
         if known.statistics and known.is_complete:
             return known, []
         return self._folder.sound_part(known)
@@ -188,14 +188,12 @@ class _Capturing:
         """Runs the first batch, to see that the input gives what it gave."""
         found: list[str] = []
 
-        def take(batch: Batch) -> bool:
-            if batch.number == 0:
-                found.append(
-                    difference(self._folder, manifest, manifest.shards[0], replace(batch, every=manifest.every))
-                )
+        def take(batches: Batches) -> bool:
+            first = replace(batches.part(0, 1), every=manifest.every)
+            found.append(difference(self._folder, manifest, manifest.shards[0], first))
             return False
 
-        self._run(built, 0, take, lambda batches: None)
+        self._run(built, lambda run: _hand_over(run, built.tapped, None, take))
         if found != [""]:
             raise other_rows(self._folder.path, found[0] if found else "it gives none")
 
@@ -210,21 +208,31 @@ class _Capturing:
                 steps = [one for one in (total, asked.steps) if one is not None]
                 recorder.batches = min(steps, default=None)
 
-            late = built.is_late and before > 0
-            self._run(built, before if late else 0, _numbered(recorder.take, gap, late), know)
+            late = gap if built.is_late and before > 0 else None
+            self._run(built, lambda run: _hand_over(run, built.tapped, late, recorder.take), know)
         return recorder.manifest
 
     def _run(
-        self, built: _Built, number: int, take: Callable[[Batch], bool], know: Callable[[int | None], None]
+        self,
+        built: _Built,
+        go: Callable[[Runner], None],
+        know: Callable[[int | None], None] = lambda batches: None,
+        keep: Any = None,
     ) -> None:
-        """Runs the model over its input, from a batch on."""
-        built.rows.begin_at(number, take)
+        """Runs the model over its input.
+
+        Args:
+            built: the model.
+            go: runs the steps.
+            know: told before, how many batches there will be, or None.
+            keep: what to keep of each step; None for what is tapped.
+        """
         plan = self._model.plan(
             lambda: self._checkpoint, self._model.config.evaluation_master, exact=bool(self._asked.checkpoint_path)
         )
         run = Runner(
             built.program,
-            Task((), {}),
+            Task((), {}, keep=built.tapped.fetches if keep is None else keep),
             built.hooks,
             plan,
             self._model.config.fuse_steps,
@@ -240,7 +248,7 @@ class _Capturing:
                     "give the data once, or say after how many batches to end: capture(..., steps=100)."
                 )
             know(None if left is None or left < 0 else left)
-            run.run_to_end()
+            go(run)
         except BaseException as error:
             run.finish(error)
             raise
@@ -253,12 +261,12 @@ class _Capturing:
         if not numbers:
             raise UsageError(f"capture: {words} But no tap holds numbers in fixed sizes; use beyond='sample'.")
         statistics = OverData()
-        built = self._built(0, Watch(over_data(numbers), every=1, to=statistics, name=WHERE))
-        self._run(built, 0, lambda batch: True, lambda batches: None)
+        built = self._built(0, [Watch(over_data(numbers), every=1, to=statistics, name=WHERE)])
+        self._run(built, Runner.run_to_end, keep={})
         keep_statistics(self._folder, statistics.result())
         self._folder.write_manifest(replace(manifest, statistics=True, is_complete=True, ended_early=words))
 
-    def _built(self, skip: int, watch: Watch | None = None) -> _Built:
+    def _built(self, skip: int, watches: Sequence[Watch] = ()) -> _Built:
         """Builds the program, its input without so many batches where it is a dataset."""
         seen: dict[str, Any] = {}
 
@@ -269,8 +277,6 @@ class _Capturing:
             seen["batches"] = result.cardinality()
             return result
 
-        rows = ToRows()
-        watch = watch or Watch(*self._taps, every=1, to=rows, name=WHERE)
         input_fn = changed(self._asked.input_fn, late)
         changes = Changes(self._asked.edits, self._mode, "capture(edits=...)", InVariables())
         drafted = draft(self._model.recipe(self._mode, input_fn, self._checkpoint is None, changes.gate))
@@ -280,18 +286,20 @@ class _Capturing:
         program = changes.finished(finish(drafted))
         spec = program.spec
         numbers = [slot.array for slot in program.inputs.arrays[len(drafted.inputs.arrays) :]]  # of the edits
-        others = [
+        hooks = [
+            *watches,
             *self._asked.hooks,
             *changes.observers(program),
             *(spec.evaluation_hooks if self._mode == ModeKeys.EVAL else spec.prediction_hooks),
         ]
-        program = with_sight(program, [watch, *others], os.path.join(self._model.model_dir, "capture"))
-        of_program = digest_of_program(program.graph, watch.looks_at().values(), names)
+        tapped = Tapped(program, self._taps, WHERE)
+        program = with_sight(program, hooks, os.path.join(self._model.model_dir, "capture"))
+        of_program = digest_of_program(program.graph, tapped.fetches.values(), names)
         of_program += f" edited by {digest_of_arrays(numbers)}" if self._asked.edits else ""
         return _Built(
             program,
-            [watch, *others],
-            rows,
+            hooks,
+            tapped,
             seen.get("batches"),
             "batches" in seen,
             of_input,
@@ -307,19 +315,28 @@ def _settled(manifest: Manifest, built: _Built) -> Manifest:
     return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays})
 
 
-def _numbered(take: Callable[[Batch], bool], gap: Gap, late: bool) -> Callable[[Batch], bool]:
-    """Gives batches the numbers of their examples, where the input starts late: the gap's first batch is known."""
-    shift = 0
+def _hand_over(run: Runner, tapped: Tapped, late: Gap | None, take: Callable[[Batches], bool]) -> None:
+    """Runs steps and hands on what is tapped of them, until no more is wanted or the input ends.
 
-    def numbered(batch: Batch) -> bool:
-        nonlocal shift
-        if not late:
-            return take(batch)
-        if batch.number == gap.first - 1:
-            shift = gap.first_row - (batch.first_row + batch.examples)
-        return take(replace(batch, first_row=batch.first_row + shift))
-
-    return numbered
+    Args:
+        run: a run that has started.
+        tapped: what was kept of each step.
+        late: None where the input is at its beginning, else it is at the last batch before this gap.
+        take: is given the batches; says whether it wants more.
+    """
+    number, row = (0, 0) if late is None else (late.first - 1, None)
+    while not run.should_stop:
+        try:
+            kept = run.advance()
+        except END_OF_INPUT:
+            return
+        for lengths, values in tapped.found(kept, run.kept_structure):
+            if row is None and late is not None:  # how many examples are there is known, not how many in the last batch
+                row = late.first_row - int(lengths[0])
+            batches = Batches(number, row or 0, lengths, values)
+            number, row = number + len(batches), batches.first_row + batches.examples
+            if not take(batches):
+                return
 
 
 def _check_taps(taps: Sequence[Any]) -> None:
@@ -337,47 +354,3 @@ def _wants_labels(tap: Any) -> bool:
     if isinstance(tap, str):
         return tap.partition("/")[0] in ("labels", "label", "gradients")
     return isinstance(tap, list | tuple) and any(map(_wants_labels, tap))
-
-
-def _check_key(kinds: Sequence[Kind], path: str) -> None:
-    kind = next(one for one in kinds if one.path == path)
-    is_single = kind.is_fixed and kind.shape in ((), (1,))
-    if not is_single or kind.dtype not in ("string", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
-        sizes = (
-            "of unknown sizes"
-            if kind.shape is None
-            else "×".join("?" if one is None else str(one) for one in kind.shape)
-        )
-        raise UsageError(
-            f"capture: key={path!r} holds {kind.dtype} {sizes or 'numbers'}; expected one whole number or one string "
-            "for each example."
-        )
-
-
-def _check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
-    """Refuses to go on with a capture of something else.
-
-    Raises:
-        UsageError: the text says what differs.
-    """
-    differs = [word for word, digest in fresh.identity.items() if known.identity.get(word) != digest]
-    if not fresh.identity["checkpoint"]:
-        differs = ["checkpoint", *differs]
-    if not differs:
-        return
-    told = {
-        "checkpoint": f"of the checkpoint {known.checkpoint or 'with initial weights'}, and now it is "
-        f"{fresh.checkpoint or 'initial weights, drawn anew each time'}",
-        "program": "of other values, or the model computes them otherwise",
-        "input": "of another input",
-        "arrays": "of other data",
-        "settings": f"with other settings: {known.identity.get('settings')}, and now {fresh.identity['settings']}",
-    }
-    ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
-    if ours != theirs:
-        told["program"] = f"of {theirs}, and now {ours} are asked for"
-    words = "; ".join(told[word] for word in dict.fromkeys(differs))
-    raise UsageError(
-        f"capture: {folder!r} holds another capture: {words}. Name another folder, or let it be replaced: "
-        "capture(..., overwrite=True)."
-    )

@@ -17,8 +17,7 @@ import numpy as np
 from lightwell.across.comparison import Comparison, LayerChange
 from lightwell.across.gathering import Decisions, LayerSums, drift_of
 from lightwell.across.timeline import Timeline, timeline_of
-from lightwell.captures.batch import Batch
-from lightwell.captures.to_capture import ToRows
+from lightwell.captures.tapped import ToRows
 from lightwell.checkpoints.index import checked_path, exists, newest_first, step_of
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.edits.base import Edit
@@ -88,11 +87,10 @@ def _looking(
 
     def look(checkpoint: str) -> dict[str, Any]:
         statistics.start("", "")
-        batches: list[Batch] = []
-        rows.begin_at(0, lambda batch: batches.append(batch) or True)  # type: ignore[func-returns-value]
+        rows.begin()
         found = held.run(checkpoint, exact=True)
         named = {f"metrics/{name}": value for name, value in found.items() if name != GLOBAL_STEP}
-        kept = {kind.path: np.concatenate([one.values[kind.path] for one in batches]) for kind in rows.kinds}
+        kept = {path: np.concatenate(values) for path, values in rows.values.items()}
         return {**named, **statistics.result(), **kept}
 
     try:

@@ -41,13 +41,20 @@ def _rows(structure: Any) -> Any:
 
 def examples_of(value: Any, size: int) -> Any:
     """A sequence of what each example has of a fetched value; None where it is not made of `size` examples."""
-    if isinstance(value, np.ndarray):
-        return value if value.ndim and len(value) == size else None
+    if not has_examples(value, size):
+        return None
     if isinstance(value, tf.compat.v1.SparseTensorValue):
-        return _sparse_rows(value) if value.dense_shape[0] == size else None
+        return _sparse_rows(value)
+    return value if isinstance(value, np.ndarray) else _ragged_rows(value)
+
+
+def has_examples(value: Any, size: int) -> bool:
+    """Whether a fetched value is made of `size` examples."""
+    if isinstance(value, tf.compat.v1.SparseTensorValue):
+        return bool(value.dense_shape[0] == size)
     if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
-        return _ragged_rows(value) if len(value.row_splits) == size + 1 else None
-    return None
+        return len(value.row_splits) == size + 1
+    return isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == size
 
 
 def over_all(rows: Iterable[Any]) -> dict[str, Any]:

@@ -1,78 +1,27 @@
-"""The output of a watch that keeps what it sees on disk: every batch becomes rows of a capture.
+"""Takes the batches of a capture in order, and has those written that are missing and wanted.
 
-Takes the looks of a watch, in order; the first one tells how much all of them will take. Gives batches to the `Writer`.
+The first batch tells how much all of them will take: against the budget and the room on the disk. Gives batches to the
+`Writer`.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lightwell.captures.batch import Batch
+from lightwell.captures.batches import Batches
 from lightwell.captures.compared import difference
 from lightwell.captures.folder import Folder, Gap
-from lightwell.captures.kinds import Kind, kind_of
 from lightwell.captures.manifest import Manifest
 from lightwell.captures.plan import Size, check_room, every_for
 from lightwell.captures.progress import CaptureProgress
 from lightwell.captures.sizes import in_words
 from lightwell.captures.writer import Writer, other_rows
-from lightwell.errors import UsageError
 from lightwell.log import logger
-from lightwell.sight.batch import examples_of
-from lightwell.sight.outputs import Output
-from lightwell.sight.request import Wanted
-from lightwell.sight.step import Step
-
-
-class ToRows(Output):
-    """Makes batches of looks, and hands them to a function. What has no row for each example is refused.
-
-    Attributes:
-        kinds: what is read, in order; known once the watch is attached to a program.
-    """
-
-    is_result = True
-    needs_examples = True
-
-    def __init__(self) -> None:
-        self.kinds: tuple[Kind, ...] = ()
-        self._paths: dict[str, str] = {}
-        self._number = self._row = 0
-        self._take: Callable[[Batch], bool] = lambda batch: True
-        self._is_done = False
-
-    def reads(self, wanted: Sequence[Wanted]) -> None:
-        """Learns what will come."""
-        self._paths = {item.entry.path: item.key for item in wanted}
-        found = {item.entry.path: kind_of(item.entry.path, item.entry.tensor) for item in wanted}
-        self.kinds = tuple(found.values())
-
-    def begin_at(self, number: int, take: Callable[[Batch], bool]) -> None:
-        """Says which batch comes next, and who takes it; that one may want no more. Examples are counted from there."""
-        self._number, self._row, self._take, self._is_done = number, 0, take, False
-
-    def take(self, step: Step) -> None:
-        """Hands a batch on. One call may run steps past the one after which no more was wanted."""
-        if self._is_done:
-            return
-        examples = int(step.examples or 0)
-        values = {path: step[key] for path, key in self._paths.items()}
-        for path, value in values.items():
-            if examples_of(value, examples) is None:
-                raise UsageError(
-                    f"capture: {path!r} is not made of one row for each example: in a batch of {examples} examples it "
-                    f"has the shape {list(np.shape(value))}. Leave it out: name the paths that you want."
-                )
-        batch = Batch(self._number, self._row, examples, values)
-        self._number, self._row = self._number + 1, self._row + examples
-        self._is_done = not self._take(batch)
-        if self._is_done:
-            step.stop()
 
 
 @dataclass(frozen=True)
@@ -131,23 +80,34 @@ class Recorder:
         finally:
             self._progress.close()
 
-    def take(self, batch: Batch) -> bool:
-        """Takes a batch; says whether it wants more."""
-        if batch.number < self._gap.first:
-            self._compare(batch)
+    def take(self, batches: Batches) -> bool:
+        """Takes batches; says whether it wants more."""
+        known = min(max(self._gap.first - batches.number, 0), len(batches))
+        if known:
+            self._compare(batches.part(known - 1, known))
+            batches = batches.part(known, len(batches))
+        if not len(batches):
             return True
-        writer = self._writer or self._start(batch)
-        if self._is_over(batch.number) or self._is_spent(batch):
-            return False
-        writer.put(batch if self.manifest.every == 1 else replace(batch, every=self.manifest.every))
-        self._progress.at(batch.first_row + batch.examples, writer.written, self._total)
-        return not self._is_over(batch.number + 1)
+        writer = self._writer or self._start(batches.part(0, 1))
+        wanted = self._within_budget(self._within_end(batches))
+        if len(wanted):
+            writer.put(replace(wanted, every=self.manifest.every))
+            self._progress.at(wanted.first_row + wanted.examples, writer.written, self._total)
+        return len(wanted) == len(batches) and not self._is_over(batches.number + len(batches))
 
     def _is_over(self, number: int) -> bool:
-        end = self._gap.end if self._gap.end is not None else self._limits.steps
+        end = self._end
         return end is not None and number >= end
 
-    def _compare(self, batch: Batch) -> None:
+    @property
+    def _end(self) -> int | None:
+        return self._gap.end if self._gap.end is not None else self._limits.steps
+
+    def _within_end(self, batches: Batches) -> Batches:
+        """Those before the end of the gap: one call may run steps past it."""
+        return batches if self._end is None else batches.part(0, max(self._end - batches.number, 0))
+
+    def _compare(self, batch: Batches) -> None:
         """Compares the batch before the gap, if it is that, with what is there of it."""
         if self._gap.after is None or batch.number != self._gap.first - 1:
             return
@@ -155,7 +115,7 @@ class Recorder:
         if found:
             raise other_rows(self._folder.path, found)
 
-    def _start(self, first: Batch) -> Writer:
+    def _start(self, first: Batches) -> Writer:
         budget = self._limits.budget
         rows = None if self.batches is None else self.batches * max(first.examples, 1)
         size = Size(first.bytes / max(first.examples, 1), rows)
@@ -182,12 +142,16 @@ class Recorder:
         self._progress.start(rows, first.first_row, told)
         return self._writer
 
-    def _is_spent(self, batch: Batch) -> bool:
-        """Whether the budget is used up, where nobody could tell before that it would be."""
+    def _within_budget(self, batches: Batches) -> Batches:
+        """Those that the budget is enough for, where nobody could tell before that it is not; the first always."""
         most = self.manifest.most_examples
-        if most is None or batch.first_row + batch.examples <= most or not batch.first_row:
-            return False
+        if most is None or not len(batches):
+            return batches
+        is_beyond = (batches.starts[1:] > most) & (batches.starts[:-1] > 0)
+        if not is_beyond.any():
+            return batches
+        fitting = int(np.argmax(is_beyond))
         words = f"the budget of {in_words(self._limits.budget or 0)} was used up, and the input is of unknown length"
-        logger.warning("capture: %s; the first %d examples are kept.", words, batch.first_row)
+        logger.warning("capture: %s; the first %d examples are kept.", words, batches.starts[fitting])
         self.manifest = replace(self.manifest, ended_early=words)
-        return True
+        return batches.part(0, fitting)

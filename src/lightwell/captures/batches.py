@@ -1,10 +1,10 @@
-"""One batch of a capture on its way: its number, its examples, and the tapped value of each path."""
+"""Batches of a capture on their way: their numbers, their examples, and the tapped values of each path, joined."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,22 +14,35 @@ from lightwell.captures.kinds import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Tapped values.
+class Batches:
+    """Tapped values of batches that follow each other; of a single one, where a value is more than an array.
 
     Attributes:
-        number: which batch of the input it is, from 0.
-        first_row: the number of its first example, from 0.
-        examples: how many examples it has.
-        values: path -> value, as it was fetched.
+        number: which batch of the input the first one is, from 0.
+        first_row: the number of the first example, from 0.
+        lengths: how many examples each batch has.
+        values: path -> value, as it was fetched, of all examples.
         every: 1, or that only each so many-th example of the input is wanted.
     """
 
     number: int
     first_row: int
-    examples: int
+    lengths: Array
     values: Mapping[str, Any]
     every: int = 1
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @functools.cached_property
+    def examples(self) -> int:
+        """How many examples they have together."""
+        return int(self.lengths.sum())
+
+    @functools.cached_property
+    def starts(self) -> Array:
+        """The number of the first example of each batch, and of the first one behind all of them."""
+        return self.first_row + np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
 
     @property
     def rows(self) -> Array:
@@ -37,17 +50,31 @@ class Batch:
         first = -self.first_row % self.every
         return np.arange(self.first_row + first, self.first_row + self.examples, self.every, dtype=np.int64)
 
+    @property
+    def rows_of_each(self) -> Array:
+        """How many examples are wanted of each batch."""
+        return np.diff(-(-self.starts // self.every))
+
     @functools.cached_property
     def bytes(self) -> int:
-        """About how much memory it takes."""
+        """About how much memory they take."""
         return sum(map(size_of, self.values.values())) + 8 * self.examples
 
-    def wanted(self) -> Batch:
-        """The same with the values of the examples that are wanted alone."""
-        if self.every == 1:
+    def part(self, first: int, end: int) -> Batches:
+        """Some of them, from the place `first` up to `end`; without a copy."""
+        end = min(end, len(self))
+        if first == 0 and end == len(self):
             return self
+        start, stop = (int(self.starts[place]) - self.first_row for place in (first, end))
+        values = {path: value[start:stop] for path, value in self.values.items()}
+        return Batches(self.number + first, self.first_row + start, self.lengths[first:end], values, self.every)
+
+    def wanted(self) -> Mapping[str, Any]:
+        """The values of the examples that are wanted."""
+        if self.every == 1:
+            return self.values
         places = self.rows - self.first_row
-        return replace(self, values={path: _taken(value, places) for path, value in self.values.items()})
+        return {path: _taken(value, places) for path, value in self.values.items()}
 
 
 def size_of(value: Any) -> int:
