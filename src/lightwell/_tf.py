@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lightwell._probes import lacking, tell_once
@@ -321,6 +321,47 @@ def body_around(tensor: Any) -> str | None:
         return "tf.cond or tf.while_loop"
     context = tensor.op._get_control_flow_context()
     return loop if context is not None and context.GetWhileContext() is not None else "tf.cond"
+
+
+def builds_a_body() -> bool:
+    """Whether what is built now is the body of a loop, a branch or a function.
+
+    In a graph with the older control flow only its context tells, for which there is no public name. Without it a layer
+    that is called both inside and outside of such a body has its input inside under another number.
+    """
+    import tensorflow as tf
+
+    graph: Any = tf.compat.v1.get_default_graph()
+    if graph.building_function:
+        return True
+    missing = lacking(graph, ["_get_control_flow_context"])
+    if missing:
+        tell_once(release(), tuple(missing), "Inputs of layers in older loops and branches may have another number.")
+        return False
+    return graph._get_control_flow_context() is not None
+
+
+@contextlib.contextmanager
+def scopes_tried() -> Iterator[None]:
+    """Inside the block variable scopes can be opened to learn their names, which stay free for those who come after.
+
+    A graph counts the scopes of each name in a store that has no public name. Without it an edit of what a recurrent
+    cell takes may move the names of variables.
+    """
+    import tensorflow as tf
+
+    tf.compat.v1.get_variable_scope()  # makes the store
+    stores = tf.compat.v1.get_collection(("__varscope",))
+    missing = lacking(stores[0], ["variable_scopes_count"]) if stores else ["the store of variable scopes"]
+    if missing:
+        tell_once(release(), tuple(missing), "An edit of what a recurrent cell takes may change names of variables.")
+        yield
+        return
+    before = dict(stores[0].variable_scopes_count)
+    try:
+        yield
+    finally:
+        stores[0].variable_scopes_count = before
 
 
 def saved_model_proto() -> Any:

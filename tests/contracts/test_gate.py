@@ -117,7 +117,7 @@ COLUMNS: dict[str, tuple[Callable[[], Any], int]] = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_feature_columns(name: str) -> None:
     compute, count = COLUMNS[name]
-    paths = check_gate(compute)
+    paths = check_gate(compute, some_of=r"layers/\w+/input\[\d+\]")  # not all features are read
     own = [path for path in paths if path.count("/") == 2]
     assert len(own) == count
     assert len(paths) > len(own)

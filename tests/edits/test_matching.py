@@ -18,7 +18,7 @@ _WRONG_IN_EVALUATION = [
         lw.zero("layers/dens"),
         r"lw.zero\('layers/dens'\): 'layers/dens' names nothing in this model. Did you mean 'laye",
     ),
-    (lw.zero("layers/dense/input"), "is what a layer is called with, the output of something else. Edit that: 'layers"),
+    (lw.zero("layers/dense/inputs"), "names nothing in this model. Did you mean 'layers/dense/input'"),
     (lw.zero("weights/dense/kernel"), r"weights are changed at rest, not on their way: with est.edit\(\)"),
     (lw.zero("predictions/probabilities"), "predictions are what the model gives; edit the layer that they are made"),
     (lw.zero("metrics/accuracy"), "metrics are what an evaluation gives"),

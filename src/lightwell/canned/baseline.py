@@ -16,7 +16,7 @@ from lightwell.config import RunConfig
 from lightwell.errors import ModelFnError
 from lightwell.estimator.core import Estimator
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
@@ -124,13 +124,9 @@ class BaselineModel:
 
         with _v1.variable_scope(_SCOPE):
             bias = _v1.get_variable("bias", [self.head.logits_dimension], initializer=_v1.zeros_initializer())
-            logits = passed_outputs(
-                name=f"{_SCOPE}/logits",
-                kind="Bias",
-                inputs=features,
-                outputs=tf.tile(bias[tf.newaxis, :], [_rows(features, self.where), 1]),
-                variables=[bias],
-            )
+            passing = Calling(name=f"{_SCOPE}/logits", kind="Bias")
+            rows = _rows(passing.takes(features), self.where)
+            logits = passing.gives(tf.tile(bias[tf.newaxis, :], [rows, 1]), variables=[bias])
         return spec_of(self.head, features=features, mode=mode, labels=labels, logits=logits, train_op_fn=train_op_fn)
 
 

@@ -13,11 +13,10 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell._names import Face
 from lightwell.feature_columns import ColumnsLayer, input_layer
-from lightwell.feature_columns.book import distinct, passed_parts
+from lightwell.feature_columns.book import ColumnsAtBook, distinct
 from lightwell.feature_columns.checks import checked_columns
 from lightwell.feature_columns.slots import slots_of, width_of
 from lightwell.feature_columns.state import ColumnState, Wanted
-from lightwell.layers.record import passed_outputs
 
 _v1 = tf.compat.v1
 _NAME = "input_layer"
@@ -39,26 +38,19 @@ def dense_columns(features: Any, columns: tuple[Any, ...], face: Face, where: st
     _make_shared_tables(state, face)
     cache = _tf.feature_columns().FeatureTransformationCache(features)
     with _v1.variable_scope(_NAME) as scope:
+        book = ColumnsAtBook(features, "InputLayer", scope.name)
         for column in ordered:
             with _v1.variable_scope(None, default_name=column.name):
                 column.create_state(state)
-                tensor = column.get_dense_tensor(cache, state)
+                tensor = column.get_dense_tensor(book.cache_of(column, cache), state)
                 state.tensors[column] = tf.reshape(tensor, [tf.shape(tensor)[0], width_of(column)])
         layer, variables = (
             ColumnsLayer(scope.name, slots_of(state.tensors)),
             {c: state.variables_of(c) for c in ordered},
         )
-        parts = passed_parts(
-            name=layer.name, features=features, parts=layer.columns, tensors=state.tensors, variables=variables
-        )
-        return passed_outputs(
-            name=layer.name,
-            kind="InputLayer",
-            inputs=features,
-            outputs=tf.concat(list(parts.values()), axis=1, name="concat"),
-            variables=distinct(one for found in variables.values() for one in found),
-            layer=layer,
-        )
+        parts = book.parts_given(layer.name, layer.columns, state.tensors, variables)
+        joined = tf.concat(list(parts.values()), axis=1, name="concat")
+        return book.whole_given(joined, distinct(one for found in variables.values() for one in found), layer)
 
 
 def _make_shared_tables(state: ColumnState, face: Face) -> None:

@@ -27,7 +27,7 @@ from lightwell.config import RunConfig
 from lightwell.errors import ModelFnError, UsageError
 from lightwell.estimator.core import Estimator
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 from lightwell.outputs import PredictOutput
 from lightwell.spec import EstimatorSpec
 
@@ -153,8 +153,8 @@ class KMeansModel:
             )
         if mode == ModeKeys.TRAIN:
             refuse_replicas(self.where, "moves its centers by the points of one batch after the other")
-        points = points_of(features, self.columns, self.where)
-        points = passed_outputs(name="kmeans/points", kind="Points", inputs=features, outputs=points, variables=[])
+        passing = Calling(name="kmeans/points", kind="Points")
+        points = passing.gives(points_of(passing.takes(features), self.columns, self.where), variables=[])
         state = new_state(self.number, points.shape[-1], in_batches=self.in_batches, steps=self.steps)
         found = self._found(points, state)
         loss = tf.reduce_sum(found.to_nearest)
@@ -188,21 +188,18 @@ class KMeansModel:
             True,
             message=f"{self.where}: there are no cluster centers yet. Call train first.",
         )
+        to_all = Calling(name="kmeans/distances", kind="DistancesToCenters")
+        nearest = Calling(name="kmeans/nearest", kind="NearestCenter")
         with tf.control_dependencies([has_centers]):
-            found = distances(points, state.centers.read_value(), self.metric)
+            centers, by_far, by_near = state.centers.read_value(), to_all.takes(points), nearest.takes(points)
+            found = near = distances(by_near, centers, self.metric)
+            if by_far is not by_near:
+                found = distances(by_far, centers, self.metric)
         return Distances(
-            found.points,
-            passed_outputs(
-                name="kmeans/distances",
-                kind="DistancesToCenters",
-                inputs=points,
-                outputs=found.to_all,
-                variables=[state.centers],
-            ),
-            passed_outputs(
-                name="kmeans/nearest", kind="NearestCenter", inputs=points, outputs=found.nearest, variables=[]
-            ),
-            found.to_nearest,
+            near.points,
+            to_all.gives(found.to_all, variables=[state.centers]),
+            nearest.gives(near.nearest, variables=[]),
+            near.to_nearest,
         )
 
 

@@ -16,7 +16,7 @@ from lightwell.canned.summaries import show_linear
 from lightwell.errors import UsageError
 from lightwell.feature_columns import linear_model
 from lightwell.feature_columns.book import distinct
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 
 SCOPE = "linear"
 COMBINERS = ("mean", "sqrtn", "sum")
@@ -54,10 +54,10 @@ class LinearLogits:
 
 def linear_part(linear: LinearLogits, features: Any, units: int) -> tuple[Any, dict[Any, Any], Any]:
     """The logits of the linear part of a model, which is a layer of it; the variables of each column, and the bias."""
-    logits, variables, bias = linear.with_variables(features, units)
-    own = distinct([*_flat(variables), *bias])
-    passed = passed_outputs(name=SCOPE, kind="Linear", inputs=features, outputs=logits, variables=own)
-    return passed, variables, bias
+    passing = Calling(name=SCOPE, kind="Linear")
+    logits, variables, bias = linear.with_variables(passing.takes(features), units)
+    logits = passing.gives(logits, variables=distinct([*_flat(variables), *bias]))
+    return logits, variables, bias
 
 
 def _flat(variables: Mapping[Any, Sequence[Any]]) -> list[Any]:

@@ -124,7 +124,11 @@ class _AtGate:
 
     def __call__(self, passing: Passing) -> Any:
         """What the model goes on with."""
-        return self._changed(passing) if self._is_meant(passing) else passing.value
+        if not self._is_meant(passing):
+            return passing.value
+        if isinstance(passing.value, tf.Variable):  # a layer may be called on one
+            passing = dataclasses.replace(passing, value=tf.convert_to_tensor(passing.value))
+        return self._changed(passing)
 
     def together(self, passing: Sequence[Passing]) -> list[Any]:
         """The same for values that pass at once: the gradients that an optimizer applies."""

@@ -37,8 +37,8 @@ _NOT_CHANGED = {
     "learning_rate": "the learning rate is the optimizer's; scale its gradients with lw.scale('gradients/*', …)",
     "global_step": "the step counter is kept by the training",
     "collections": "a member of a collection is read only; edit the feature or the layer that it is",
-    "tensors": "a tensor of the graph is read only; what is changed is a feature, a label, the output of a layer, a "
-    "gradient or the loss",
+    "tensors": "a tensor of the graph is read only; what is changed is a feature, a label, the input or output of a "
+    "layer, a gradient or the loss",
     "timing": "it is measured",
 }
 
@@ -54,12 +54,14 @@ class _Named:
 def is_meant(selection: Any, passing: Passing) -> bool:
     """Whether a selection means a value that passes."""
     if isinstance(selection, str):
-        return any(_is_named(selection, path) for path in _spellings(passing))
+        return any(_is_named(selection, _Named(path, passing.is_input)) for path in _spellings(passing))
     call = passing.call
     if isinstance(selection, type):
-        return call is not None and (isinstance(call.layer, selection) or call.kind == selection.__name__)
+        is_kind = call is not None and (isinstance(call.layer, selection) or call.kind == selection.__name__)
+        return is_kind and not passing.is_input
     if callable(selection):
-        return bool(selection(Entry(passing.path, section_of(passing.path) or LAYERS, passing.value, call)))
+        section = section_of(passing.path) or LAYERS
+        return bool(selection(Entry(passing.path, section, passing.value, call, passing.is_input)))
     return any(is_meant(one, passing) for one in selection)
 
 
@@ -110,11 +112,6 @@ def raise_unmatched(catalogue: Catalogue, selection: Any, met: Iterable[str], wh
                 raise PathError(f"{where}: {selection!r} names nothing in this model. Did you mean {_listed(close)}?")
             raise PathError(why_missing(catalogue, selection, where))
         entry = found[0]
-        if entry.is_input:
-            raise PathError(
-                f"{where}: {entry.path!r} is what a layer is called with, the output of something else. Edit that: "
-                f"{_listed(nearest_paths(selection, known) or known)}."
-            )
         if section_of(entry.path) not in _CHANGED:
             raise PathError(f"{where}: {entry.path!r} cannot be changed on its way: {_reason(entry.section)}.")
         raise PathError(
@@ -127,10 +124,10 @@ def raise_unmatched(catalogue: Catalogue, selection: Any, met: Iterable[str], wh
     )
 
 
-def _is_named(selection: str, path: str) -> bool:
+def _is_named(selection: str, one: _Named) -> bool:
     section = section_of(selection)
     full = selection if section is not None else f"{LAYERS}/{selection}"
-    return bool((section or LAYERS).meant_by(full, {path: _Named(path)}))
+    return bool((section or LAYERS).meant_by(full, {one.path: one}))
 
 
 def _spellings(passing: Passing) -> list[str]:
@@ -138,7 +135,8 @@ def _spellings(passing: Passing) -> list[str]:
     path = passing.path
     if passing.call is None or passing.call.call:
         return [path]
-    return [path, re.sub(r"(\[\d+\])?$", r":0\1", path, count=1)]
+    after_number = r"(/input)?(\[\d+\])?$" if passing.is_input else r"()(\[\d+\])?$"
+    return [path, re.sub(after_number, r":0\1\2", path, count=1)]
 
 
 def _check_section(section: Section, path: str, mode: str, where: str) -> None:

@@ -1,51 +1,132 @@
 """Columns in the book of layers.
 
-Owns how the columns of a call pass it: before the layer that they stand in, one line per column, named
-`<layer>/<column name>`, whose `layer` is its slot or term. Takes each column's output; gives what the layer is made of.
+Owns `ColumnsAtBook`, one call of a layer over columns: what each column reads passes the book before it computes, and
+what it gives after, one line per column, named `<layer>/<column name>`, whose `layer` is its slot or term. Takes
+features and each column's output; gives what columns read, and what the layer is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.feature_columns.slots import ColumnSlot, ColumnTerm
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling, open_book
+
+# How TensorFlow's functions ask a column for what it makes of the features.
+_ASKED_BY = ("_get_dense_tensor", "_get_sparse_tensors")
 
 
-def passed_parts(
-    *,
-    name: str,
-    features: Any,
-    parts: Sequence[ColumnSlot] | Sequence[ColumnTerm],
-    tensors: Mapping[Any, Any],
-    variables: Mapping[Any, Sequence[Any]],
-) -> dict[Any, Any]:
-    """Lets the columns of one call pass the book of layers.
+class ColumnsAtBook:
+    """One call of a layer over columns, at the book of layers.
 
     Args:
-        name: the name of the layer that the columns stand in.
-        features: what the layer was called with.
-        parts: the columns, in the order of the output.
-        tensors: column -> its own output; columns without one get no line.
-        variables: column -> the variables it uses. Shared ones stand with each column.
+        features: feature key -> tensor, what the layer was called with.
+        kind: the kind of the layer; None where the layer passes the book by itself, and only its columns do here.
+        name: its name; None where only the variable scope of its columns tells, once the first is asked.
 
-    Returns:
-        Column -> what the layer takes for its output.
+    Attributes:
+        features: what the columns read.
     """
-    return {
-        part.column: passed_outputs(
-            name=f"{name}/{part.name}",
-            kind=type(part.column).__name__,
-            inputs=_inputs_of(part.column, features),
-            outputs=tensors[part.column],
-            variables=list(variables.get(part.column, ())),
-            layer=part,
-        )
-        for part in parts
-        if part.column in tensors
-    }
+
+    def __init__(self, features: Mapping[str, Any], kind: str | None = None, name: str | None = None) -> None:
+        self.features = features
+        self._name = name
+        self._whole = None if kind is None else Calling(name=self._name_now, kind=kind)
+        self._parts: dict[Any, Calling] = {}
+        self._cache: Any = None
+
+    def reading(self, columns: Any) -> Any:
+        """For a function of TensorFlow, columns that read what the book gives them; those given where nobody edits."""
+        if not _somebody_edits() or not isinstance(columns, list | tuple):
+            return columns
+        return [_reading(column, self.cache_of) for column in columns]
+
+    def cache_of(self, column: Any, cache: Any) -> Any:
+        """Where a column takes its features from: `cache`, or one of its kind with what the book made of them."""
+        if not _somebody_edits():
+            return cache
+        if self._cache is None:
+            self._cache = cache
+            if self._whole is not None:
+                taken = self._whole.takes(self.features)
+                if taken is not self.features:
+                    self.features, self._cache = taken, type(cache)(taken)
+        own, part = _inputs_of(column, self.features), self._part(column)
+        taken = part.takes(own)
+        return self._cache if taken is own else type(cache)({**self.features, **taken})
+
+    def parts_given(
+        self,
+        name: str,
+        parts: Sequence[ColumnSlot] | Sequence[ColumnTerm],
+        tensors: Mapping[Any, Any],
+        variables: Mapping[Any, Sequence[Any]],
+    ) -> dict[Any, Any]:
+        """Lets what the columns gave pass the book of layers.
+
+        Args:
+            name: the name of the layer that the columns stand in.
+            parts: the columns, in the order of the output.
+            tensors: column -> its own output; columns without one get no line.
+            variables: column -> the variables it uses. Shared ones stand with each column.
+
+        Returns:
+            Column -> what the layer takes for its output.
+        """
+        self._name = name
+        given = {}
+        for part in parts:
+            if part.column in tensors:
+                if part.column not in self._parts:
+                    self._part(part.column).takes(_inputs_of(part.column, self.features), changed_by=False)
+                own = list(variables.get(part.column, ()))
+                call, output = self._parts[part.column], tensors[part.column]
+                given[part.column] = call.gives(output, variables=own, layer=part)
+        return given
+
+    def whole_given(self, outputs: Any, variables: Sequence[Any], layer: Any) -> Any:
+        """Lets what the layer gave pass the book of layers; gives what its caller gets."""
+        whole = self._whole or Calling(name=layer.name, kind=type(layer).__name__)
+        if self._cache is None:
+            whole.takes(self.features, changed_by=False)
+        return whole.gives(outputs, variables=variables, name=layer.name, layer=layer)
+
+    def _part(self, column: Any) -> Calling:
+        name = f"{self._name_now()}/{column.name}"
+        self._parts[column] = Calling(name=name, kind=type(column).__name__)
+        return self._parts[column]
+
+    def _name_now(self) -> str:
+        """The name of the layer: TensorFlow opens a variable scope for each column, inside of the layer's."""
+        return self._name or str(tf.compat.v1.get_variable_scope().name.rpartition("/")[0])
+
+
+def _somebody_edits() -> bool:
+    book = open_book()
+    return book is not None and bool(book.edits)
+
+
+def _reading(column: Any, cache_of: Callable[[Any, Any], Any]) -> Any:
+    """A column, equal to the given one, that takes its features from what `cache_of` gives for it."""
+
+    def asking(name: str) -> Any:
+        def ask(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(super(kind, self), name)(cache_of(column, inputs), *args, **kwargs)
+
+        return ask
+
+    own = {name: asking(name) for name in _ASKED_BY if hasattr(column, name)}
+    kind: Any = type(type(column).__name__, (type(column),), {**own, "__slots__": ()})
+    if isinstance(column, tuple):
+        return tuple.__new__(kind, column)
+    made = copy.copy(column)
+    made.__class__ = kind
+    return made
 
 
 def with_shared(variables: Mapping[Any, Sequence[Any]]) -> dict[Any, list[Any]]:

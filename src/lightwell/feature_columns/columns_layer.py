@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import UsageError
-from lightwell.feature_columns.book import passed_parts
+from lightwell.feature_columns.book import ColumnsAtBook
 from lightwell.feature_columns.checks import checked_columns
 from lightwell.feature_columns.slots import ColumnSlot, slots_of, width_of
 from lightwell.feature_columns.state import ColumnState, Wanted
@@ -82,7 +82,9 @@ class FeatureColumnsLayer(keras.layers.Layer):
     def call(self, features: Any, training: bool | None = None) -> Any:
         """Turns features into tensors."""
         self._columns.tensors.clear()
-        return self._compute(features, _tf.feature_columns().FeatureTransformationCache(features))
+        trace = active_trace()
+        book = ColumnsAtBook(features, name=None if trace is None else trace.names.path_of(self, None))
+        return self._compute(book, _tf.feature_columns().FeatureTransformationCache(features))
 
     def __call__(
         self, features: Any, cols_to_output_tensors: dict[Any, Any] | None = None, training: bool | None = None
@@ -110,22 +112,17 @@ class FeatureColumnsLayer(keras.layers.Layer):
             cols_to_output_tensors.update(self._columns.tensors)
         return outputs
 
-    def _compute(self, features: Mapping[str, Any], cache: Any) -> Any:
+    def _compute(self, book: ColumnsAtBook, cache: Any) -> Any:
         """The outputs; leaves each column's own in `self._columns.tensors` and joins them with `_joined`."""
         raise NotImplementedError
 
-    def _joined(self, features: Mapping[str, Any]) -> tf.Tensor:
+    def _joined(self, book: ColumnsAtBook) -> tf.Tensor:
         """The columns side by side, each as it comes out of the book of layers."""
         trace = active_trace()
         if trace is not None:
-            passed = passed_parts(
-                name=trace.names.path_of(self, None),
-                features=features,
-                parts=self.slots,
-                tensors=self._columns.tensors,
-                variables={column: self._columns.variables_of(column) for column in self.feature_columns},
-            )
-            self._columns.tensors.update(passed)
+            variables = {column: self._columns.variables_of(column) for column in self.feature_columns}
+            tensors = self._columns.tensors
+            tensors.update(book.parts_given(trace.names.path_of(self, None), self.slots, tensors, variables))
         return tf.concat(list(self._columns.tensors.values()), axis=-1)
 
     def _blank(self, features: Mapping[str, Any]) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from lightwell.feature_columns.book import ColumnsAtBook
 from lightwell.feature_columns.columns_layer import FeatureColumnsLayer
 from lightwell.feature_columns.slots import width_of
 
@@ -40,9 +40,9 @@ class DenseFeatures(FeatureColumnsLayer):
         """What the layer gives for symbolic inputs."""
         return keras.KerasTensor(self.compute_output_shape(None), dtype=self.compute_dtype)
 
-    def _compute(self, features: Mapping[str, Any], cache: Any) -> tf.Tensor:
+    def _compute(self, book: ColumnsAtBook, cache: Any) -> tf.Tensor:
         for column in self.feature_columns:
             with tf.name_scope(column.name):
-                tensor = column.get_dense_tensor(cache, self._columns)
+                tensor = column.get_dense_tensor(book.cache_of(column, cache), self._columns)
                 self._columns.tensors[column] = tf.reshape(tensor, [tf.shape(tensor)[0], width_of(column)])
-        return self._joined(features)
+        return self._joined(book)

@@ -11,11 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.feature_columns.book import distinct, passed_parts, with_shared
+from lightwell.feature_columns.book import ColumnsAtBook, distinct, with_shared
 from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, slots_of
 from lightwell.layers.attach import attach_layer
-from lightwell.layers.record import passed_outputs
 from lightwell.log import without_deprecations
 
 tensorflows_input_layer = tf.compat.v1.feature_column.input_layer
@@ -55,22 +54,17 @@ def input_layer(
         A tensor `[batch, width]`. Its `.layer.columns` tells each column's slot.
     """
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
-    outputs, variables = ScopedOutputs(), dict[Any, Any]()
+    outputs, variables, book = ScopedOutputs(), dict[Any, Any](), ColumnsAtBook(features, "InputLayer")
     with explained(columns), without_deprecations():
-        result = tensorflows_input_layer(features, columns, weight_collections, trainable, variables, outputs)
+        reading = book.reading(columns)
+        result = tensorflows_input_layer(features, reading, weight_collections, trainable, variables, outputs)
     layer, shared = ColumnsLayer(outputs.scope, slots_of(outputs)), with_shared(variables)
-    parts = passed_parts(name=layer.name, features=features, parts=layer.columns, tensors=outputs, variables=shared)
+    parts = book.parts_given(layer.name, layer.columns, outputs, shared)
     for given, found in ((cols_to_vars, variables), (cols_to_output_tensors, parts)):
         if given is not None:
             given.update(found)
-    result = passed_outputs(
-        name=layer.name,
-        kind="InputLayer",
-        inputs=features,
-        outputs=_joined(result, outputs, parts),
-        variables=distinct(v for found in shared.values() for v in found),
-        layer=layer,
-    )
+    joined, own = _joined(result, outputs, parts), distinct(v for found in shared.values() for v in found)
+    result = book.whole_given(joined, own, layer)
     attach_layer(result, features, layer, {})
     return result
 

@@ -13,11 +13,10 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.feature_columns.book import distinct, passed_parts, with_shared
+from lightwell.feature_columns.book import ColumnsAtBook, distinct, with_shared
 from lightwell.feature_columns.hints import explained
 from lightwell.feature_columns.slots import ColumnsLayer, ColumnTerm
 from lightwell.layers.attach import attach_layer
-from lightwell.layers.record import passed_outputs
 from lightwell.log import without_deprecations
 
 tensorflows_linear_model = tf.compat.v1.feature_column.linear_model
@@ -49,31 +48,26 @@ def linear_model(
     """
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
     variables: dict[Any, Any] = {}
+    book = ColumnsAtBook(features, "LinearModel")
     with explained(columns), without_deprecations(), warnings.catch_warnings():
         # About TensorFlow's own way of making these weights; nothing that a caller could change.
         warnings.filterwarnings("ignore", message="`layer.add_variable` is deprecated", category=UserWarning)
         result = tensorflows_linear_model(
-            features, columns, units, sparse_combiner, weight_collections, trainable, variables
+            features, book.reading(columns), units, sparse_combiner, weight_collections, trainable, variables
         )
     if cols_to_vars is not None:
         cols_to_vars.update(variables)
-    return _passed(features, result, {column: list(found) for column, found in variables.items()})
+    return _passed(book, result, {column: list(found) for column, found in variables.items()})
 
 
-def _passed(features: Any, result: Any, variables: dict[Any, list[Any]]) -> Any:
+def _passed(book: ColumnsAtBook, result: Any, variables: dict[Any, list[Any]]) -> Any:
     bias = variables.pop(_BIAS)
     layer = ColumnsLayer(_scope_of(bias[0]), tuple(ColumnTerm(column.name, column) for column in variables))
     terms, shared = _terms(result, variables), with_shared(variables)
-    parts = passed_parts(name=layer.name, features=features, parts=layer.columns, tensors=terms, variables=shared)
-    result = passed_outputs(
-        name=layer.name,
-        kind="LinearModel",
-        inputs=features,
-        outputs=_summed(result, terms, parts),
-        variables=[*distinct(v for found in shared.values() for v in found), *bias],
-        layer=layer,
-    )
-    attach_layer(result, features, layer, {_BIAS: bias[0]})
+    parts = book.parts_given(layer.name, layer.columns, terms, shared)
+    own = [*distinct(v for found in shared.values() for v in found), *bias]
+    result = book.whole_given(_summed(result, terms, parts), own, layer)
+    attach_layer(result, book.features, layer, {_BIAS: bias[0]})
     return result
 
 

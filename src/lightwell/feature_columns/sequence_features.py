@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from lightwell.feature_columns.book import ColumnsAtBook
 from lightwell.feature_columns.columns_layer import FeatureColumnsLayer
 from lightwell.feature_columns.slots import width_of
 
@@ -41,15 +41,15 @@ class SequenceFeatures(FeatureColumnsLayer):
         values, lengths = self.compute_output_shape(None)
         return keras.KerasTensor(values, dtype=self.compute_dtype), keras.KerasTensor(lengths, dtype="int64")
 
-    def _compute(self, features: Mapping[str, Any], cache: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    def _compute(self, book: ColumnsAtBook, cache: Any) -> tuple[tf.Tensor, tf.Tensor]:
         lengths = []
         for column in self.feature_columns:
             with tf.name_scope(column.name):
-                tensor, length = column.get_sequence_dense_tensor(cache, self._columns)
+                tensor, length = column.get_sequence_dense_tensor(book.cache_of(column, cache), self._columns)
                 shape = [tf.shape(tensor)[0], tf.shape(tensor)[1], width_of(column)]
                 self._columns.tensors[column] = tf.reshape(tensor, shape)
                 lengths.append(length)
-        return self._joined(features), _agreed(lengths, self.feature_columns)
+        return self._joined(book), _agreed(lengths, self.feature_columns)
 
 
 def _agreed(lengths: list[tf.Tensor], columns: tuple[Any, ...]) -> tf.Tensor:

@@ -39,7 +39,7 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
         if trace is None or doors.only_infers_shapes() or _is_symbolic(symbolic, args, kwargs):
             return original(self, *args, **kwargs)
         first = None if trace.open_calls or not trace.is_training else len(trace.graph.get_operations())
-        outputs = follow_call(trace, self, args, kwargs, lambda completed: _run(trace, original, self, args, completed))
+        outputs = follow_call(trace, self, args, kwargs, functools.partial(_run, trace, original, self))
         _penalise_weights(trace, self)
         if first is not None:
             _adopt_assignments(trace, first)
@@ -48,7 +48,7 @@ def _wrapped_call(symbolic: type, original: Any) -> Any:
     return call
 
 
-def _run(trace: KerasTrace, original: Any, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _run(trace: KerasTrace, original: Any, layer: Any, /, *args: Any, **kwargs: Any) -> Any:
     if layer.built:
         _create_own(trace, layer)
     lend_constants(trace, _regularizers(layer))

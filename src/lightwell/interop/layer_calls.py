@@ -17,7 +17,7 @@ import tensorflow as tf
 from lightwell.interop.equality import comparing
 from lightwell.interop.trace import KerasTrace, OpenCall, active_trace
 from lightwell.interop.variables import tf_variable
-from lightwell.layers.record import looping, passed_outputs
+from lightwell.layers.record import Calling, looping
 
 
 def follow_call(
@@ -25,40 +25,44 @@ def follow_call(
     layer: Any,
     args: Any,
     kwargs: dict[str, Any],
-    run: Callable[[dict[str, Any]], Any],
+    run: Callable[..., Any],
     *,
     by_value: bool = True,
 ) -> Any:
-    """Calls `run(kwargs)` as the layer's call, with `training` added where nobody says.
+    """Calls `run(*args, **kwargs)` as the layer's call, with `training` added where nobody says.
+
+    It computes with what the book of layers makes of its inputs; a mask that Keras noted on one goes on with it.
 
     Returns:
-        What the book of layers makes of the outputs.
+        What the book makes of the outputs.
     """
     around = trace.open_calls[-1] if trace.open_calls else None
     path = trace.names.path_of(layer, around.layer if around else None)
-    written = (tuple(args), kwargs)
+    written = list(kwargs)
     training = _given_training(layer, args, kwargs)
     if training is None and trace.mode is not None:
         training = around.training if around else trace.is_training
         if "training" in _parameters(layer):
             kwargs = {**kwargs, "training": training}
+    passing = Calling(name=path, kind=type(layer).__name__, layer=layer)
+    args, kwargs = _taken(passing, tuple(args), kwargs)
     steps = looping(f"the recurrent layer {path!r}") if _calls_in_a_loop(layer) else contextlib.nullcontext()
     trace.open_calls.append(OpenCall(layer, path, training, by_value))
     try:
         with steps, comparing():
-            outputs = run(kwargs)
+            outputs = run(*args, **kwargs)
     finally:
         trace.open_calls.pop()
-    given = [*args, *(value for value in kwargs.values() if _has_tensor(value))]
-    return passed_outputs(
-        name=path,
-        kind=type(layer).__name__,
-        inputs=given[0] if len(given) == 1 else tuple(given),
-        outputs=outputs,
-        variables=[tf_variable(weight) for weight in layer.weights],
-        layer=layer,
-        given=written,
-    )
+    variables = [tf_variable(weight) for weight in layer.weights]
+    return passing.gives(outputs, variables=variables, given=(args, {name: kwargs[name] for name in written}))
+
+
+def _taken(passing: Calling, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments that a layer is called with, after the book: all by place, and those by name that hold tensors."""
+    named = [name for name, value in kwargs.items() if _has_tensor(value)]
+    given = (*args, *(kwargs[name] for name in named))
+    taken = (passing.takes(given[0]),) if len(given) == 1 else passing.takes(given)
+    return taken[: len(args)], {**kwargs, **dict(zip(named, taken[len(args) :], strict=True))}
 
 
 def wrapped_init(original: Any) -> Any:

@@ -50,9 +50,7 @@ def _wrapped_call(original: Any) -> Any:
         if _is_symbolic(trace, args, kwargs):
             return _describe(trace, original, self, args, kwargs)
         _check_graph(trace, self)
-        return follow_call(
-            trace, self, args, kwargs, lambda completed: original(self, *args, **completed), by_value=False
-        )
+        return follow_call(trace, self, args, kwargs, functools.partial(original, self), by_value=False)
 
     return call
 

@@ -2,7 +2,7 @@
 
 Owns the life of a layer: it takes a variable scope at its first call, is built once from the shape of its inputs, is
 called any number of times with the same variables, and reports losses and updates to the graph's collections. The
-outputs of each call pass the book of layers. Nothing here knows sessions or Keras.
+inputs and outputs of each call pass the book of layers. Nothing here knows sessions or Keras.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lightwell.layers.attach import attach_layer
 from lightwell.layers.input_spec import check_inputs
 from lightwell.layers.introspection import CallHistory
 from lightwell.layers.naming import next_layer_name, snake_case
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 from lightwell.layers.scopes import LayerScope
 from lightwell.layers.variables import Made, make_variable, pieces_of
 
@@ -72,6 +72,10 @@ class Layer(CallHistory):
                 "Call the layer on a tensor first."
             )
         return self._scope.path
+
+    def name_ahead(self, scope: Any = None) -> str:
+        """The name in the book of layers of a call that comes next, before the layer has taken a scope."""
+        return self._scope.path_ahead(scope) or self.name
 
     @property
     def weights(self) -> list[Any]:
@@ -188,7 +192,8 @@ class Layer(CallHistory):
         return self(*args, **kwargs)
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Builds the layer if need be, calls it, and gives what the book of layers makes of its outputs.
+        """Builds the layer if need be, calls it on what the book of layers makes of its inputs, and gives what that
+        makes of its outputs.
 
         Raises:
             UsageError: the inputs do not fit the layer, or belong to another graph than the layer's variables.
@@ -203,20 +208,15 @@ class Layer(CallHistory):
         inputs = _to_tensors(inputs, self.name)
         self._check_graph()
         self._scope.settle(scope)
+        passing = Calling(name=self._scope.path or self.name, kind=type(self).__name__, layer=self)
+        inputs = passing.takes(inputs)
         with self._scope.enter(share=self._calls > 0):
             self._build_for(inputs)
             outputs = self.call(inputs, *args, **kwargs)
             self._penalise_activity(outputs)
         self._calls += 1
-        outputs = passed_outputs(
-            name=self._scope.path or self.name,
-            kind=type(self).__name__,
-            inputs=inputs,
-            outputs=outputs,
-            variables=self._pieces(lambda _: True),
-            layer=self,
-            given=((inputs, *args), kwargs),
-        )
+        variables, given = self._pieces(lambda _: True), ((inputs, *args), kwargs)
+        outputs = passing.gives(outputs, variables=variables, given=given)
         self._remember(inputs, outputs)
         attach_layer(outputs, inputs, self, self._variables)
         return outputs

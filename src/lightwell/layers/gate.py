@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lightwell.layers.record import LayerCall
 
 _FORMS = (tf.Tensor, tf.SparseTensor, tf.RaggedTensor, tf.IndexedSlices)
+_INPUT = "input"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +30,14 @@ class Passing:
     Attributes:
         path: its name: `features/age`, `layers/dense:1`, `layers/lstm[1]`, `gradients/weights/dense/kernel`, `loss`.
         value: the tensor; sparse and ragged ones, and gradients in slices, come as they are.
-        call: for a layer's output, the call that gave it.
+        call: for a layer's output, or input, the call that gave it, or takes it.
+        is_input: whether a layer takes it: `layers/dense/input`.
     """
 
     path: str
     value: Any
     call: LayerCall | None = None
+    is_input: bool = False
 
 
 Edit = Callable[[Passing], Any]
@@ -50,24 +53,36 @@ def tensors_in(values: Any) -> list[Any]:
     return [value for value in tf.nest.flatten(values) if isinstance(value, _FORMS)]
 
 
-def through_edits(edits: Sequence[Edit], path: str, values: Any, call: LayerCall | None = None) -> Any:
+def through_edits(edits: Sequence[Edit], path: str, values: Any) -> Any:
     """What becomes of `values`, a tensor or a structure of tensors, after all edits.
 
     Args:
         edits: in the order in which they apply.
-        path: the path of the whole. The outputs of a layer are numbered below it (`layers/lstm[1]`); other structures
-            are named by their keys (`features/age`).
-        call: the layer call whose outputs they are.
+        path: the path of the whole; the parts of a structure are named by their keys (`features/age`).
     """
+    return _by_key(path, values, lambda leaf_path, leaf: _edited(edits, Passing(leaf_path, leaf))) if edits else values
+
+
+def outputs_through_edits(edits: Sequence[Edit], call: LayerCall) -> Any:
+    """What becomes of the outputs of a layer; several are numbered (`layers/lstm[1]`)."""
     if not edits:
-        return values
+        return call.outputs
+    return _by_number(call.path, call.outputs, lambda path, leaf: _edited(edits, Passing(path, leaf, call)))
 
-    def visit(leaf_path: str, leaf: Any) -> Any:
-        for edit in edits:
-            leaf = _accepted(edit, leaf_path, leaf, edit(Passing(leaf_path, leaf, call)))
-        return leaf
 
-    return _by_key(path, values, visit) if call is None else _by_number(path, values, visit)
+def inputs_through_edits(edits: Sequence[Edit], call: LayerCall) -> Any:
+    """What becomes of what a layer is called with (`layers/dense/input`, `layers/add/input[1]`)."""
+    if not edits:
+        return call.inputs
+    path = f"{call.path}/{_INPUT}"
+    return _by_number(path, call.inputs, lambda path, leaf: _edited(edits, Passing(path, leaf, call, is_input=True)))
+
+
+def _edited(edits: Sequence[Edit], passing: Passing) -> Any:
+    for edit in edits:
+        after = _accepted(edit, passing.path, passing.value, edit(passing))
+        passing = replace(passing, value=after)
+    return passing.value
 
 
 def together_through_edits(edits: Sequence[Edit], values: Sequence[tuple[str, Any]]) -> list[Any]:
@@ -83,7 +98,7 @@ def together_through_edits(edits: Sequence[Edit], values: Sequence[tuple[str, An
 
 def _by_number(path: str, values: Any, visit: _Visit) -> Any:
     leaves = tf.nest.flatten(values)
-    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, _FORMS)]
+    places = [place for place, leaf in enumerate(leaves) if tf.is_tensor(leaf)]
     after = list(leaves)
     for number, place in enumerate(places):
         after[place] = visit(path if len(places) == 1 else f"{path}[{number}]", leaves[place])

@@ -1,9 +1,9 @@
 """The book of layers: what a `model_fn` called, in order, while it ran, and the gate that every value passes.
 
 Owns `LayerCall` (one call of one layer) and `LayerBook` (all calls of one graph). The engine opens a book for the graph
-it builds (`recording`); whatever has a path goes through `passed` or `passed_outputs` on its way, and the model goes on
-with what they return. Without an open book they return what they were given, so that a layer works the same outside an
-Estimator.
+it builds (`recording`); whatever has a path goes through `passed` on its way, or through the `calling` of a layer:
+`takes` before the layer computes, `gives` after. The model goes on with what they return. Without an open book they
+return what they were given, so that a layer works the same outside an Estimator.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import dataclasses
 import difflib
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,14 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import PathError
-from lightwell.layers.gate import Edit, tensors_in, through_edits, together_through_edits
+from lightwell.layers.gate import (
+    Edit,
+    inputs_through_edits,
+    outputs_through_edits,
+    tensors_in,
+    through_edits,
+    together_through_edits,
+)
 from lightwell.layers.per_graph import PerGraph, replica_number
 
 
@@ -35,7 +42,7 @@ class LayerCall:
         name: the layer's name in its model, nested names joined by `/`: `conv2d_1`, `encoder/block_1/dense`.
         call: 0 for the first call of that layer in this graph, 1 for the second, and so on.
         kind: the layer's class name, `Conv2D`.
-        inputs: what the layer was called with (a tensor or a structure of tensors).
+        inputs: what the layer computed with (a tensor or a structure of tensors).
         outputs: what it returned, and the model went on with (a tensor or a structure of tensors).
         variables: the variables the layer owns, in order of creation.
         layer: the layer object itself, where there is one.
@@ -122,36 +129,29 @@ class LayerBook:
             self._losses[id(loss)] = self._losses[id(known[1])] = known  # kept, so that an id stays a tensor's own
         return known[1]
 
-    def passed_outputs(
-        self,
-        *,
-        name: str,
-        kind: str,
-        inputs: Any,
-        outputs: Any,
-        variables: Sequence[Any],
-        layer: Any = None,
-        given: tuple[tuple[Any, ...], dict[str, Any]] | None = None,
-    ) -> Any:
-        """Writes down one call of a layer, numbered among the calls of that layer; gives what came of its outputs.
-
-        A call whose values a session cannot fetch gets no line and no number: its name is among `hidden`.
-        """
-        tensors, loop = tensors_in(outputs), _loop.get()
-        if not tensors or (loop is not None and any(layer is one for one in loop.stood_for)):
-            return outputs
-        reason = _reason_hidden(tensors) if loop is None else loop.reason
+    def number_of_next(self, name: str) -> int:
+        """Which call of a layer the next one is."""
         with self._lock:
-            number = 0 if reason else self._counts[name]
-            call = LayerCall(name, number, kind, inputs, outputs, tuple(variables), layer, given)
+            return self._counts[name]
+
+    def written(self, call: LayerCall, reason: str | None) -> Any:
+        """Writes down a call of a layer, numbered among the calls of that layer; gives what came of its outputs.
+
+        Args:
+            call: the call.
+            reason: why a session cannot fetch its values. Such a call gets no line and no number: its name is among
+                `hidden`.
+        """
+        with self._lock:
+            call = dataclasses.replace(call, call=0 if reason else self._counts[call.name])
             if reason:
-                self._out_of_reach.setdefault(name, reason)
+                self._out_of_reach.setdefault(call.name, reason)
             else:
-                self._counts[name] += 1
+                self._counts[call.name] += 1
                 place = len(self.calls)
                 self.calls.append(call)
-        edited = through_edits(self.edits, call.path, outputs, call)
-        if edited is not outputs and not reason:
+        edited = outputs_through_edits(self.edits, call)
+        if edited is not call.outputs and not reason:
             self.calls[place] = dataclasses.replace(call, outputs=edited)
         return edited
 
@@ -222,10 +222,60 @@ def passed_loss(loss: Any) -> Any:
     return loss if book is None else book.passed_loss(loss)
 
 
-def passed_outputs(*, outputs: Any, **call: Any) -> Any:
-    """What a layer's caller gets in place of its outputs; the call is written down. See `LayerBook.passed_outputs`."""
-    book = open_book()
-    return outputs if book is None else book.passed_outputs(outputs=outputs, **call)
+class Calling:
+    """One call of a layer, from what it takes to what it gives.
+
+        call = Calling(name="dense", kind="Dense", layer=self)
+        inputs = call.takes(inputs)
+        return call.gives(self.call(inputs), variables=self.variables)
+
+    Args:
+        name: the layer's name in its model, or a function that finds it ahead; what `gives` is told counts then.
+        kind: its class name.
+        layer: the layer object, where there is one.
+        inside: how many calls of the same name the layer makes itself, which are numbered before it.
+    """
+
+    def __init__(self, *, name: str | Callable[[], str], kind: str, layer: Any = None, inside: int = 0) -> None:
+        self._book, self._loop = open_book(), _loop.get()
+        if self._loop is not None and any(layer is one for one in self._loop.stood_for):
+            self._book = None  # the whole that it is a step of passes
+        self._ahead, self._inside = (name if callable(name) else None), inside
+        self._call = LayerCall("" if callable(name) else name, 0, kind, (), (), (), layer)
+
+    def takes(self, inputs: Any, *, changed_by: bool = True) -> Any:
+        """What the layer computes with in place of its inputs, a tensor or a structure of tensors.
+
+        Args:
+            inputs: what it was called with.
+            changed_by: whether edits may change them; what was computed with already is only written down.
+        """
+        if self._book is None:
+            return inputs
+        self._call = dataclasses.replace(self._call, inputs=inputs)
+        if changed_by and self._book.edits:
+            if self._ahead is not None:
+                self._call = dataclasses.replace(self._call, name=self._ahead())
+            hidden = self._loop is not None or _tf.builds_a_body()
+            number = 0 if hidden else self._book.number_of_next(self._call.name) + self._inside
+            edited = inputs_through_edits(self._book.edits, dataclasses.replace(self._call, call=number))
+            self._call = dataclasses.replace(self._call, inputs=edited)
+        return self._call.inputs
+
+    def gives(self, outputs: Any, *, variables: Sequence[Any], **known: Any) -> Any:
+        """What the caller of the layer gets in place of its outputs; the call is written down.
+
+        Args:
+            outputs: what the layer computed.
+            variables: the variables it owns.
+            **known: fields of `LayerCall` that are known only now.
+        """
+        tensors = tensors_in(outputs)
+        if self._book is None or not tensors:
+            return outputs
+        reason = _reason_hidden(tensors) if self._loop is None else self._loop.reason
+        call = dataclasses.replace(self._call, outputs=outputs, variables=tuple(variables), **known)
+        return self._book.written(call, reason)
 
 
 def in_a_loop() -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
+
 
 class LayerScope:
     """The variable scope of one layer.
@@ -41,14 +43,15 @@ class LayerScope:
 
     def settle(self, wanted: Any = None) -> None:
         """Takes a scope now, if none was taken yet."""
+        if self._scope is None:
+            self._capture(self._wished(wanted))
+
+    def path_ahead(self, wanted: Any = None) -> str:
+        """The full name of the scope that `settle` would take now."""
         if self._scope is not None:
-            return
-        if wanted is not None:
-            self._capture(wanted)
-        elif self._reuse:
-            self._capture(self._base_name)
-        else:
-            self._capture(None)
+            return self.path
+        with _tf.scopes_tried(), self._opened(self._wished(wanted), auxiliary_name_scope=False) as scope:
+            return str(scope.name)
 
     @contextlib.contextmanager
     def enter(self, *, share: bool) -> Iterator[Any]:
@@ -60,10 +63,17 @@ class LayerScope:
         ):
             yield scope
 
+    def _wished(self, wanted: Any) -> Any:
+        """What to open: None for a new name made of the base name."""
+        return self._base_name if wanted is None and self._reuse else wanted
+
     def _capture(self, wanted: Any) -> None:
-        default_name = self._base_name if wanted is None else None
-        with tf.compat.v1.variable_scope(wanted, default_name=default_name, reuse=self._reuse) as scope:
+        with self._opened(wanted) as scope:
             self._scope = scope
+
+    def _opened(self, wanted: Any, **settings: Any) -> Any:
+        default_name = self._base_name if wanted is None else None
+        return tf.compat.v1.variable_scope(wanted, default_name=default_name, reuse=self._reuse, **settings)
 
 
 @contextlib.contextmanager

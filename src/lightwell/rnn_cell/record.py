@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell.errors import UsageError
+from lightwell.layers.base import Layer
 
 
 def innermost(cell: Any) -> Any:
@@ -15,6 +18,24 @@ def innermost(cell: Any) -> Any:
     while hasattr(cell, "wrapped_cell"):
         cell = cell.wrapped_cell
     return cell
+
+
+def name_ahead(cell: Any, wanted: Any = None) -> str:
+    """The name that `record_name` will give for a cell which is called next, in the scope that is open now.
+
+    Args:
+        cell: the cell.
+        wanted: the scope that it is told to take.
+    """
+    cell, here = innermost(cell), tf.compat.v1.get_variable_scope().name
+    if isinstance(cell, Layer) and not _overrides_call(cell):
+        return cell.name_ahead(wanted)
+    return record_name(cell, here)
+
+
+def _overrides_call(cell: Any) -> bool:
+    """Whether a program's cell has a `__call__` of its own, as before TensorFlow 1.2, and takes no scope."""
+    return not type(cell).__call__.__module__.startswith(f"{__name__.partition('.')[0]}.")
 
 
 def record_name(cell: Any, scope: str) -> str:

@@ -1,8 +1,8 @@
 """The recurrent functions of TensorFlow in the book of layers.
 
-Owns `recording_rnn`: while it is open, what `tf.compat.v1.nn.dynamic_rnn` and its kin make of a cell passes the book of
-layers once, under the cell's name, as `(outputs, final_state)`, and the caller gets what comes of it. Every function is
-put back when it closes.
+Owns `recording_rnn`: while it is open, what `tf.compat.v1.nn.dynamic_rnn` and its kin give to a cell, the whole
+sequence, and what they make of it, `(outputs, final_state)`, pass the book of layers once, under the cell's name. Every
+function is put back when it closes.
 """
 
 from __future__ import annotations
@@ -17,24 +17,45 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import _tf
 from lightwell._patches import Patches, SharedPatches
-from lightwell.layers.record import in_a_loop, looping, open_book, passed_outputs
+from lightwell.layers.record import Calling, in_a_loop, looping, open_book
 from lightwell.layers.variables import pieces_of
-from lightwell.rnn_cell.record import innermost, record_name
+from lightwell.rnn_cell.record import innermost, name_ahead, record_name
 
 
 @dataclass(frozen=True, eq=False)
-class _Sequence:
-    """What a recurrent function did with one cell."""
+class _Run:
+    """What a recurrent function does with one cell.
 
+    Attributes:
+        argument: which of the function's arguments the cell is.
+        cell: the cell.
+        scopes: the variable scopes that the function opens for it, the outer one first.
+    """
+
+    argument: str
     cell: Any
-    scope: str
-    inputs: Any
-    outputs: tuple[Any, ...]
+    scopes: tuple[Any, ...]
+
+    @property
+    def scope(self) -> str:
+        """The full name of the innermost scope."""
+        name = tf.compat.v1.get_variable_scope().name
+        for wanted in self.scopes:
+            name = wanted.name if hasattr(wanted, "original_name_scope") else "/".join(filter(None, (name, wanted)))
+        return str(name)
+
+    def name_ahead(self) -> str:
+        """The name in the book of what the cell will do."""
+        with _tf.scopes_tried(), contextlib.ExitStack() as opened:
+            for wanted in self.scopes:
+                opened.enter_context(tf.compat.v1.variable_scope(wanted, auxiliary_name_scope=False))
+            return name_ahead(self.cell)
 
 
-# The arguments and the result of a function -> its sequences, and what makes the result of sequences that were changed.
-_Reader = Callable[[dict[str, Any], Any], tuple[list[_Sequence], Callable[[Sequence[Any]], Any]]]
+# The arguments and the result of a function -> the outputs of each cell, and what makes the result of changed ones.
+_Reader = Callable[[dict[str, Any], Any], tuple[list[tuple[Any, ...]], Callable[[Sequence[Any]], Any]]]
 
 
 def recording_rnn() -> AbstractContextManager[None]:
@@ -64,30 +85,60 @@ def _passing(reader: _Reader, function: Callable[..., Any]) -> Any:
             return function(*args, **kwargs)
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        cells = [innermost(given.arguments[name]) for name in ("cell", "cell_fw", "cell_bw") if name in given.arguments]
+        runs = _runs(given.arguments)
+        passing = [Calling(name=run.name_ahead, kind=type(run.cell).__name__, layer=run.cell) for run in runs]
+        changed = _changed_arguments(given.arguments, runs, passing)
         before = {id(variable) for variable in tf.compat.v1.global_variables()}
-        with looping(f"tf.compat.v1.nn.{function.__name__}", stood_for=cells):
-            result = function(*args, **kwargs)
+        with looping(f"tf.compat.v1.nn.{function.__name__}", stood_for=[innermost(run.cell) for run in runs]):
+            result = function(**changed) if changed else function(*args, **kwargs)
         made = [variable for variable in tf.compat.v1.global_variables() if id(variable) not in before]
-        sequences, rebuilt = reader(given.arguments, result)
-        passed = [_passed(sequence, made) for sequence in sequences]
-        same = all(new is sequence.outputs for new, sequence in zip(passed, sequences, strict=True))
-        return result if same else rebuilt(passed)
+        outputs, rebuilt = reader(given.arguments, result)
+        after = [_given(*one, made) for one in zip(passing, runs, outputs, strict=True)]
+        same = all(new is old for new, old in zip(after, outputs, strict=True))
+        return result if same else rebuilt(after)
 
     return run_and_pass
 
 
-def _passed(sequence: _Sequence, made: list[Any]) -> Any:
-    cell = sequence.cell
-    own = _variables_of(cell) or [variable for variable in made if variable.name.startswith(f"{sequence.scope}/")]
-    return passed_outputs(
-        name=record_name(cell, sequence.scope),
-        kind=type(cell).__name__,
-        inputs=sequence.inputs,
-        outputs=sequence.outputs,
-        variables=own,
-        layer=cell,
-    )
+def _runs(given: dict[str, Any]) -> list[_Run]:
+    if "cell" in given:
+        return [_Run("cell", given["cell"], (given["scope"] or "rnn",))]
+    outer = given["scope"] or "bidirectional_rnn"
+    return [_Run(f"cell_{way}", given[f"cell_{way}"], (outer, way)) for way in ("fw", "bw")]
+
+
+def _changed_arguments(given: dict[str, Any], runs: list[_Run], passing: list[Calling]) -> dict[str, Any]:
+    """All arguments, where an edit changed what a cell takes; else none.
+
+    Two cells take the same inputs. Where they no longer do, each step has those of both, and a cell takes its own.
+    """
+    inputs = given.get("inputs", ())  # `raw_rnn` asks a function for them, step by step
+    taken = [one.takes(inputs) for one in passing]
+    if all(one is inputs for one in taken):
+        return {}
+    if len(taken) == 1:
+        return {**given, "inputs": taken[0]}
+    cells = {run.argument: _TakesOne(run.cell, place) for place, run in enumerate(runs)}
+    steps = [*zip(*taken, strict=True)] if "time_major" not in given else tuple(taken)
+    return {**given, **cells, "inputs": steps}
+
+
+class _TakesOne:
+    """A cell that takes one of several inputs of a step."""
+
+    def __init__(self, cell: Any, place: int) -> None:
+        self._cell, self._place = cell, place
+
+    def __call__(self, inputs: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._cell(inputs[self._place], state, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cell, name)
+
+
+def _given(passing: Calling, run: _Run, outputs: tuple[Any, ...], made: list[Any]) -> Any:
+    own = _variables_of(run.cell) or [variable for variable in made if variable.name.startswith(f"{run.scope}/")]
+    return passing.gives(outputs, variables=own, name=record_name(run.cell, run.scope))
 
 
 def _variables_of(cell: Any) -> list[Any]:
@@ -98,12 +149,12 @@ def _variables_of(cell: Any) -> list[Any]:
 
 
 def _one_cell(given: dict[str, Any], result: Any) -> Any:
-    return [_Sequence(given["cell"], _scope(given, "rnn"), given["inputs"], tuple(result))], lambda passed: passed[0]
+    return [tuple(result)], lambda passed: passed[0]
 
 
 def _two_directions(given: dict[str, Any], result: Any) -> Any:
     (out_fw, out_bw), (state_fw, state_bw) = result
-    pair = _pair(given, (out_fw, state_fw), (out_bw, state_bw))
+    pair = [(out_fw, state_fw), (out_bw, state_bw)]
     return pair, lambda passed: ((passed[0][0], passed[1][0]), (passed[0][1], passed[1][1]))
 
 
@@ -112,37 +163,20 @@ def _two_static_directions(given: dict[str, Any], result: Any) -> Any:
     outputs, state_fw, state_bw = result
     sizes = [given["cell_fw"].output_size, given["cell_bw"].output_size]
     if any(tf.nest.is_nested(size) for size in sizes):
-        return _pair(given, (state_fw,), (state_bw,)), lambda passed: (outputs, passed[0][0], passed[1][0])
+        return [(state_fw,), (state_bw,)], lambda passed: (outputs, passed[0][0], passed[1][0])
     halves = [tf.split(output, sizes, axis=1) for output in outputs]
 
     def rebuilt(passed: Sequence[Any]) -> Any:
         (out_fw, new_fw), (out_bw, new_bw) = passed
         return [tf.concat(both, 1) for both in zip(out_fw, out_bw, strict=True)], new_fw, new_bw
 
-    return _pair(given, ([half[0] for half in halves], state_fw), ([half[1] for half in halves], state_bw)), rebuilt
+    return [([half[0] for half in halves], state_fw), ([half[1] for half in halves], state_bw)], rebuilt
 
 
 def _raw(given: dict[str, Any], result: Any) -> Any:
     """Only the final state: what `raw_rnn` emits is a TensorArray, which may be read once, by the program."""
     emitted, state, loop_state = result
-    state_only = _Sequence(given["cell"], _scope(given, "rnn"), (), (state,))
-    return [state_only], lambda passed: (emitted, passed[0][0], loop_state)
-
-
-def _pair(given: dict[str, Any], forward: tuple[Any, ...], backward: tuple[Any, ...]) -> list[_Sequence]:
-    outer = _scope(given, "bidirectional_rnn")
-    return [
-        _Sequence(given["cell_fw"], f"{outer}/fw", given["inputs"], forward),
-        _Sequence(given["cell_bw"], f"{outer}/bw", given["inputs"], backward),
-    ]
-
-
-def _scope(given: dict[str, Any], default: str) -> str:
-    """The full name of the scope that a recurrent function opens for its cells."""
-    wanted: Any = given["scope"] or default
-    if hasattr(wanted, "original_name_scope"):
-        return str(wanted.name)
-    return "/".join(filter(None, (tf.compat.v1.get_variable_scope().name, wanted)))
+    return [(state,)], lambda passed: (emitted, passed[0][0], loop_state)
 
 
 _READERS: dict[str, _Reader] = {

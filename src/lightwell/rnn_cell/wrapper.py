@@ -8,10 +8,10 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.layers.naming import snake_case
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 from lightwell.rnn_cell.base import RNNCell
 from lightwell.rnn_cell.options import cell_of
-from lightwell.rnn_cell.record import record_name
+from lightwell.rnn_cell.record import innermost, name_ahead, record_name
 
 
 class CellWrapper(RNNCell):
@@ -53,16 +53,20 @@ class CellWrapper(RNNCell):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         """Runs one step of the cell inside, in the scope that it takes."""
-        outputs = self._wrapped_step(inputs, state, scope)
-        self.built = True
-        return self._passed(inputs, outputs) if self._changes_values else outputs
+        if not self._changes_values:
+            outputs = self._wrapped_step(inputs, state, scope)
+            self.built = True
+            return outputs
+        own, kind = snake_case(type(self).__name__), type(self).__name__
 
-    def _passed(self, inputs: Any, outputs: tuple[Any, Any]) -> tuple[Any, Any]:
+        def ahead() -> str:
+            return f"{name_ahead(self.cell, scope)}/{own}"
+
+        passing = Calling(name=ahead, kind=kind, layer=self, inside=_alike_inside(self))
+        outputs = self._wrapped_step(passing.takes(inputs), state, scope)
+        self.built = True
         inner = record_name(self.cell, tf.compat.v1.get_variable_scope().name)
-        name, kind = snake_case(type(self).__name__), type(self).__name__
-        passed: tuple[Any, Any] = passed_outputs(
-            name=f"{inner}/{name}", kind=kind, inputs=inputs, outputs=outputs, variables=self.variables, layer=self
-        )
+        passed: tuple[Any, Any] = passing.gives(outputs, variables=self.variables, name=f"{inner}/{own}")
         return passed
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
@@ -100,3 +104,11 @@ class CellWrapper(RNNCell):
         with contextlib.suppress(AttributeError):
             return list(getattr(self.cell, attribute))
         return []
+
+
+def _alike_inside(wrapper: CellWrapper) -> int:
+    """How many wrappers of the same kind stand inside of one, around the same cell: they have its name."""
+    count, cell = 0, wrapper.cell
+    while cell is not innermost(cell):
+        count, cell = count + (type(cell).__name__ == type(wrapper).__name__), cell.wrapped_cell
+    return count

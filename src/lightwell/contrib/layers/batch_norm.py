@@ -81,7 +81,7 @@ def batch_norm(
         "outputs_collections": outputs_collections,
     }
     with making("batch_norm", inputs, scope, "BatchNorm", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         rank = _rank(values, data_format)
         can_fuse = fused is not False and batch_weights is None and not renorm and adjustment is None
         by_hand = (

@@ -96,7 +96,7 @@ def input_from_feature_columns(
     settings = {"trainable": trainable, "variables_collections": weight_collections}
     default = "input_from_feature_columns"
     with making(default, columns_to_tensors, scope, default, **settings) as one:
-        transformed = Transformed(columns_to_tensors)
+        transformed = Transformed(one.inputs)
         parts = []
         for column, contrib in in_order(feature_columns):
             with v1.variable_scope(None, contrib.name, list(columns_to_tensors.values())):
@@ -134,7 +134,7 @@ def weighted_sum_from_feature_columns(
     settings = {"trainable": trainable, "variables_collections": weight_collections}
     default = "weighted_sum_from_feature_columns"
     with making(default, columns_to_tensors, scope, default, **settings) as one:
-        transformed = Transformed(columns_to_tensors)
+        transformed = Transformed(one.inputs)
         sums, variables = [], {}
         for column, contrib in in_order(feature_columns):
             with v1.variable_scope(None, contrib.name, list(columns_to_tensors.values())):
@@ -156,7 +156,7 @@ def joint_weighted_sum_from_feature_columns(
     settings = {"trainable": trainable, "variables_collections": weight_collections}
     default = "joint_weighted_sum_from_feature_columns"
     with making(default, columns_to_tensors, scope, default, **settings) as one:
-        transformed = Transformed(columns_to_tensors)
+        transformed = Transformed(one.inputs)
         ids, start, combiners = [], 0, []
         for column, contrib in in_order(feature_columns):
             sparse, weights = _ids(column, contrib, transformed)

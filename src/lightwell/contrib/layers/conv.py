@@ -43,7 +43,7 @@ def convolved(
         "outputs_collections": outputs_collections,
     }
     with making(kind, inputs, scope, "Conv", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         axes = _spatial_axes(values, conv_dims, kind)
         form = windows.layout(data_format, axes, kind)
         strides = windows.sizes(stride, axes, "stride", kind)

@@ -45,7 +45,7 @@ def convolution2d_transpose(
         "outputs_collections": outputs_collections,
     }
     with making(kind, inputs, scope, "Conv2d_transpose", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         form = windows.layout(data_format, 2, kind)
         window = windows.sizes(kernel_size, 2, "kernel_size", kind)
         strides = windows.sizes(stride, 2, "stride", kind)
@@ -108,7 +108,7 @@ def separable_convolution2d(
         "outputs_collections": outputs_collections,
     }
     with making(kind, inputs, scope, "SeparableConv2d", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         dtype = values.dtype.base_dtype
         form = windows.layout(data_format, 2, kind)
         strides = windows.spread(windows.sizes(stride, 2, "stride", kind), form)

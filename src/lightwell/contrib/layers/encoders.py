@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.contrib.layers.embeddings import embedding_lookup_unique, safe_embedding_lookup_sparse
-from lightwell.contrib.layers.making import Making, making
+from lightwell.contrib.layers.making import making
 from lightwell.errors import UsageError, WrongType
 
 
@@ -45,8 +45,8 @@ def embed_sequence(
         shape = [vocab_size, embed_dim] if vocab_size and embed_dim else None
         table = one.variable("embeddings", shape, tf.float32, initializer, regularizer)
         if unique:
-            return one.finished(embedding_lookup_unique(table, ids))
-        return one.finished(tf.nn.embedding_lookup(table, ids))
+            return one.finished(embedding_lookup_unique(table, one.inputs))
+        return one.finished(tf.nn.embedding_lookup(table, one.inputs))
 
 
 def bow_encoder(
@@ -76,10 +76,10 @@ def bow_encoder(
     """
     with making("bow_encoder", ids, scope, "bow_encoder", reuse=reuse, trainable=trainable) as one:
         table = one.variable("embeddings", [vocab_size, embed_dim], tf.float32, initializer, regularizer)
-        return one.finished(_bag(one, table, ids, sparse_lookup))
+        return one.finished(_bag(table, one.inputs, sparse_lookup))
 
 
-def _bag(one: Making, table: Any, ids: Any, sparse_lookup: bool) -> Any:
+def _bag(table: Any, ids: Any, sparse_lookup: bool) -> Any:
     if sparse_lookup:
         sparse = ids if isinstance(ids, tf.SparseTensor) else tf.sparse.from_dense(tf.convert_to_tensor(ids))
         return safe_embedding_lookup_sparse([table], sparse, combiner="mean", default_id=0)

@@ -60,7 +60,7 @@ def fully_connected(
         "outputs_collections": outputs_collections,
     }
     with making("fully_connected", inputs, scope, "fully_connected", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         shape = [_last_size(values), int(num_outputs)]
         weights = one.variable("weights", shape, values.dtype.base_dtype, weights_initializer, weights_regularizer)
         outputs = _product(values, weights, int(num_outputs))

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.errors import UsageError
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 
 _SCOPE = "LayerNorm"
 _EPSILON, _EPSILON_OF_HALVES = 1e-12, 1e-3
@@ -46,7 +46,8 @@ def layer_norm(
         UsageError: the shape is not known enough, or the axes do not fit it.
     """
     with tf.compat.v1.variable_scope(scope, _SCOPE, [inputs], reuse=reuse) as opened:
-        values = tf.convert_to_tensor(inputs)
+        passing = Calling(name=opened.name, kind="layer_norm")
+        values = passing.takes(tf.convert_to_tensor(inputs))
         shape = _shape_of_variables(values, begin_norm_axis, begin_params_axis)
 
         def variable(name: str, initializer: Any) -> Any:
@@ -72,7 +73,7 @@ def layer_norm(
         if activation_fn is not None:
             outputs = activation_fn(outputs)
         made = [one for one in (beta, gamma) if one is not None]
-        outputs = passed_outputs(name=opened.name, kind="layer_norm", inputs=inputs, outputs=outputs, variables=made)
+        outputs = passing.gives(outputs, variables=made)
         for collection in [outputs_collections] if isinstance(outputs_collections, str) else outputs_collections or ():
             tf.compat.v1.add_to_collection(collection, outputs)
         return outputs

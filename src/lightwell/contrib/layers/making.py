@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from lightwell.contrib.framework.variables import model_variable
 from lightwell.contrib.layers.initializers import xavier_initializer
-from lightwell.layers.record import passed_outputs
+from lightwell.layers.record import Calling
 from lightwell.layers.variables import pieces_of
 
 # What layers with weights start from, and end with, unless they are told otherwise.
@@ -29,16 +29,16 @@ class Making:
     """One call of a layer, inside its variable scope.
 
     Attributes:
-        kind: the function's name.
+        passing: the call at the book.
         path: the full name of the variable scope.
-        inputs: what the function was called with.
+        inputs: what the layer computes with: what the function was called with, unless an edit changes it.
         trainable: whether its variables are trained.
         variables_collections: more collections for its variables: a list, or a dict by variable.
         outputs_collections: a collection for its result, or several.
         made: its variables so far.
     """
 
-    kind: str
+    passing: Calling
     path: str
     inputs: Any
     trainable: bool = True
@@ -97,9 +97,7 @@ class Making:
         """The result, after its activation; noted in the book and in collections."""
         if activation_fn is not None:
             outputs = activation_fn(outputs)
-        outputs = passed_outputs(
-            name=self.path, kind=self.kind, inputs=self.inputs, outputs=outputs, variables=self.made
-        )
+        outputs = self.passing.gives(outputs, variables=self.made)
         collections = self.outputs_collections
         for collection in [collections] if isinstance(collections, str) else collections or ():
             tf.compat.v1.add_to_collection(collection, outputs)
@@ -114,11 +112,16 @@ def making(
 ) -> Iterator[Making]:
     """Opens the variable scope of a layer; its variables are made and its result is finished inside the block."""
     with tf.compat.v1.variable_scope(scope, default_scope, [inputs], reuse=reuse) as opened:
-        yield Making(kind, opened.name, inputs, **settings)
+        yield _made(kind, opened.name, inputs, settings)
 
 
 @contextlib.contextmanager
 def naming(kind: str, inputs: Any, scope: str | None, default_scope: str, **settings: Any) -> Iterator[Making]:
     """Opens the name scope of a layer that has no variables."""
     with tf.compat.v1.name_scope(scope, default_scope, [inputs]) as opened:
-        yield Making(kind, opened.rstrip("/"), inputs, **settings)
+        yield _made(kind, opened.rstrip("/"), inputs, settings)
+
+
+def _made(kind: str, path: str, inputs: Any, settings: dict[str, Any]) -> Making:
+    passing = Calling(name=path, kind=kind)
+    return Making(passing, path, passing.takes(inputs), **settings)

@@ -94,7 +94,7 @@ def _pooled(
     scope: str | None,
 ) -> Any:
     with naming(kind, inputs, scope, name, outputs_collections=outputs_collections) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         form = windows.layout(data_format, axes, kind)
         if values.shape.rank != axes + 2:
             raise UsageError(f"{kind}: expected inputs of rank {axes + 2}, got shape {values.shape}.")

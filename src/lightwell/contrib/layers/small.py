@@ -20,7 +20,7 @@ _ZEROS: Any = tf.compat.v1.zeros_initializer()
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
     """All axes but the first as one."""
     with naming("flatten", inputs, scope, "Flatten", outputs_collections=outputs_collections) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         if values.shape.rank is None or values.shape.rank < 1:
             raise UsageError(f"flatten: the inputs must have a known rank of at least 1, got shape {values.shape}.")
         size = values.shape[1:].num_elements()
@@ -56,7 +56,7 @@ def dropout(
     """
     settings = {"outputs_collections": outputs_collections}
     with making("dropout", inputs, scope, "Dropout", **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         truth = static_truth(is_training, "is_training", "dropout")
 
         def dropped() -> Any:
@@ -91,7 +91,7 @@ def bias_add(
         "outputs_collections": outputs_collections,
     }
     with making("bias_add", inputs, scope, "BiasAdd", reuse=reuse, **settings) as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         size = values.shape[1 if data_format == "NCHW" else -1]
         if size is None:
             raise UsageError(f"bias_add: the number of channels must be known, got shape {values.shape}.")
@@ -110,7 +110,7 @@ def one_hot_encoding(
 ) -> Any:
     """Class numbers as vectors: `on_value` at the class, `off_value` elsewhere."""
     with naming("one_hot_encoding", labels, scope, "OneHotEncoding", outputs_collections=outputs_collections) as one:
-        numbers = tf.convert_to_tensor(labels)
+        numbers = tf.convert_to_tensor(one.inputs)
         if numbers.dtype == tf.int32:
             numbers = tf.cast(numbers, tf.int64)
         return one.finished(tf.one_hot(numbers, num_classes, on_value=on_value, off_value=off_value))
@@ -120,7 +120,7 @@ def one_hot_encoding(
 def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -> Any:
     """Each vector along the axis `dim`, divided by its length."""
     with making("unit_norm", inputs, scope, "UnitNorm") as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         rank = values.shape.rank
         if rank is None or not -rank <= dim < rank:
             raise UsageError(
@@ -135,14 +135,14 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -
 def softmax(logits: Any, scope: Any = None) -> Any:
     """Softmax over the last axis."""
     with making("softmax", logits, scope, "softmax") as one:
-        return one.finished(tf.nn.softmax(tf.convert_to_tensor(logits)))
+        return one.finished(tf.nn.softmax(tf.convert_to_tensor(one.inputs)))
 
 
 @add_arg_scope
 def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Any:
     """The largest of each group of channels, `num_units` groups in all."""
     with making("maxout", inputs, scope, "MaxOut") as one:
-        values = tf.convert_to_tensor(inputs)
+        values = tf.convert_to_tensor(one.inputs)
         shape = values.shape.as_list()
         size = shape[axis]
         if size is None or size % num_units:

@@ -15,6 +15,6 @@ from lightwell.layers.gate import Passing
 
 def marked(passing: Passing) -> Any:
     """An edit: the outputs of layers, unchanged, under an op of their own."""
-    if passing.call is None or not isinstance(passing.value, tf.Tensor):
+    if passing.call is None or passing.is_input or not isinstance(passing.value, tf.Tensor):
         return passing.value
     return tf.identity(passing.value)
