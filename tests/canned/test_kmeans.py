@@ -177,3 +177,13 @@ def test_what_it_says_of_a_mistake(mistake: str, tmp_path: Path) -> None:
     make, kind, text = MISTAKES[mistake]
     with pytest.raises(kind, match=rf"(?s){text}"):
         make(str(tmp_path))
+
+
+def test_gradients_that_tensorflow_has_not_are_told_with_their_path(tmp_path: Path) -> None:
+    kmeans = KMeans(3, str(tmp_path), CENTERS)
+    kmeans.train(points(), steps=1)
+    text = r"'gradients/\S+' does not exist: .* the op 'NearestNeighbors' \(NearestNeighbors\), for which"
+    for asked in ("gradients/*", "gradients/layers/kmeans/points"):
+        with pytest.raises(lw.errors.PathError, match=text):
+            kmeans.evaluate(points(), taps=[asked])
+    assert "layers/kmeans/points" in kmeans.evaluate(points(), taps=["layers/kmeans/points"])

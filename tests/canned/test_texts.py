@@ -30,6 +30,16 @@ def test_a_feature_that_is_not_there() -> None:
     assert isinstance(caught.value, KeyError)
 
 
+def test_a_feature_that_is_not_there_at_export(tmp_path: Path) -> None:
+    est = lw.LinearClassifier([AGE], model_dir=str(tmp_path / "model")).train(rows(), steps=1)
+    receiver = lw.export.build_raw_serving_input_receiver_fn({"ages": tf.ones([2, 1])})
+    text = (
+        r"Feature age is not in features dictionary. The column 'age' reads it; the receiver function gave \['ages'\]"
+    )
+    with pytest.raises(ValueError, match=text):
+        est.export_saved_model(str(tmp_path / "export"), receiver)
+
+
 def test_a_feature_that_a_crossed_column_misses() -> None:
     crossed = column.crossed_column(["city", "street"], 5)
     with pytest.raises(ValueError, match=r"Feature street is not in .* The column 'city_X_street' reads it"):

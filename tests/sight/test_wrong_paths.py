@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import tensorflow as tf
 from tests.sight.models import EVAL, PREDICT, TRAIN
 
 import lightwell as lw
@@ -167,3 +168,32 @@ def test_a_class_and_a_predicate_that_choose_nothing_say_so(everything: Callable
 def test_what_is_no_selection_is_refused(everything: Callable[[str], Program]) -> None:
     with pytest.raises(lw.errors.WrongType, match=r"here: a selection is a path, a glob.* got 3"):
         select(Catalogue(everything(TRAIN)), 3, "here")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (
+            "features/depth",
+            r"'features/depth' cannot be read: it is no tensor but the int 3, which model_fn gets as it is",
+        ),
+        ("features/sizes", r"it is no tensor but the float 0.5 \('features/sizes/0' and what else is below it\)"),
+        ("features/sizes/1", r"it is no tensor but the float 1.5.*only tensors have paths. Give it as tf.constant"),
+        ("features/dept", r"names nothing in this model. Did you mean 'features/x'"),
+    ],
+)
+def test_what_the_input_gives_as_a_python_value_has_no_path_and_says_why(
+    path: str, text: str, tmp_path_factory: Any
+) -> None:
+    def model_fn(features: Any, mode: str) -> lw.EstimatorSpec:
+        assert features["depth"] == 3, "it arrives as it is"
+        return lw.EstimatorSpec(mode, {"y": lw.layers.dense(features["x"], features["depth"])})
+
+    def input_fn() -> Any:
+        return {"x": tf.ones([2, 2]), "depth": 3, "sizes": [0.5, 1.5]}
+
+    est = lw.Estimator(model_fn, str(tmp_path_factory.mktemp("plain")))
+    with pytest.raises(lw.errors.PathError, match=text):
+        next(est.predict(input_fn, taps=[path]))
+    with pytest.raises(lw.errors.PathError, match=text):
+        next(est.predict(input_fn, edits=[lw.scale(path, 2.0)]))

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongFeature, near
+from lightwell.layers.record import giver_of_features
 
 
 class VocabularyMissing(ModelFileError, tf.errors.NotFoundError):
@@ -89,8 +90,8 @@ def check_features(features: Any, columns: Iterable[Any], where: str) -> None:
     """
     if not isinstance(features, Mapping):
         raise ModelFnError(
-            f"{where}: features should be a dictionary of `Tensor`s. Given type: {type(features)}. Let input_fn give "
-            "{'age': ages, ...}: each feature column looks its feature up by key."
+            f"{where}: features should be a dictionary of `Tensor`s. Given type: {type(features)}. Let "
+            f"{giver_of_features()} give {{'age': ages, ...}}: each feature column looks its feature up by key."
         )
     for column in columns:
         for source in _sources(column):
@@ -103,8 +104,8 @@ def _check_source(features: Mapping[str, Any], source: Any, column: Any, where: 
         if key not in features:
             raise UnknownFeature(
                 key,
-                f"{where}: Feature {key} is not in features dictionary. The column {column.name!r} reads it; input_fn "
-                f"gave {sorted(map(str, features))}.{near(key, features)}",
+                f"{where}: Feature {key} is not in features dictionary. The column {column.name!r} reads it; "
+                f"{giver_of_features()} gave {sorted(map(str, features))}.{near(key, features)}",
             )
         _check_type(features[key], key, source, where)
     path = getattr(source, "vocabulary_file", None)
@@ -127,17 +128,18 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
         return
     if wanted.is_floating:
         broken = "Cast string to float is not supported."
-        advice = f"Convert it in input_fn: tf.strings.to_number({key!r}), or use a categorical column for words."
+        advice = f"Convert it in {giver_of_features()}: tf.strings.to_number({key!r}), or use a categorical column "
+        advice += "for words."
     elif is_class:
         broken = "Invalid input, not integer."
-        advice = "Convert it in input_fn to class numbers from 0 on, tf.cast(..., tf.int64), or use a "
+        advice = f"Convert it in {giver_of_features()} to class numbers from 0 on, tf.cast(..., tf.int64), or use a "
         advice += "categorical_column_with_vocabulary_list for words."
     elif got.is_floating:
         broken = "input_tensor dtype must be string or integer."
-        advice = "Use a bucketized_column for ranges of a number, or convert it in input_fn."
+        advice = f"Use a bucketized_column for ranges of a number, or convert it in {giver_of_features()}."
     else:
         broken = "Column dtype and SparseTensors dtype must be compatible."
-        advice = f"Convert it in input_fn, or make the column with dtype=tf.{got.name}."
+        advice = f"Convert it in {giver_of_features()}, or make the column with dtype=tf.{got.name}."
     raise WrongFeature(
         f"{where}: {broken} key: {key}, column dtype: {wanted.name}, tensor dtype: {got.name}. The column "
         f"{source.name!r} ({type(source).__name__}) cannot read it. {advice}"
@@ -159,7 +161,7 @@ def _check_width(features: Mapping[str, Any], column: Any, where: str) -> None:
             f"{where}: Cannot reshape a tensor: the feature {column.key!r} has the shape {feature.shape}, {got} "
             f"number{'' if got == 1 else 's'} per example, and its column reads {math.prod(wanted)}. Make it with "
             f"tf.feature_column.numeric_column({column.key!r}, shape={list(feature.shape[1:]) or [1]}), or give "
-            "other numbers in input_fn."
+            f"other numbers in {giver_of_features()}."
         )
 
 

@@ -21,6 +21,7 @@ from lightwell.heads.binary import BinaryClassHead
 from lightwell.heads.multi_class import MultiClassHead
 from lightwell.heads.old import AdaptedHead
 from lightwell.heads.regression import RegressionHead
+from lightwell.layers.record import giver_of_features
 
 _v1 = tf.compat.v1
 LOGISTIC, SQUARED = "logistic_loss", "squared_loss"
@@ -153,7 +154,7 @@ class LinearSDCA:
             raise UnknownFeature(
                 key,
                 f"{where}: LinearSDCA needs the feature {key!r} (example_id_column), a string for each example; "
-                f"input_fn gave {sorted(map(str, features))}.",
+                f"{giver_of_features()} gave {sorted(map(str, features))}.",
             )
         ids = features[key]
         if ids.dtype != tf.string:

@@ -33,7 +33,7 @@ from lightwell.interop.trace import KerasTrace
 from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
 from lightwell.keys import GLOBAL_STEP_READS, LOSS, OWN_SCOPE, ModeKeys
 from lightwell.layers.gate import Edit
-from lightwell.layers.record import LayerBook, passed, passed_loss, recording
+from lightwell.layers.record import INPUT_FN, LayerBook, passed, passed_loss, recording
 from lightwell.log import logger
 from lightwell.rnn_cell.sequences import recording_rnn
 from lightwell.spec import EstimatorSpec, returned_spec
@@ -129,7 +129,7 @@ def finish(draft: Draft) -> Program:
     with graph.as_default(), graph.device(draft.device), in_scope(recipe.strategy):
         is_first = recipe.mode == ModeKeys.TRAIN or recipe.is_export
         global_step = draft.global_step if is_first else recipe.make_global_step(graph)
-        book = LayerBook(edits=recipe.edits)
+        book = LayerBook(edits=recipe.edits, giver=_giver(recipe))
         with (
             recording(book),
             recording_rnn(),
@@ -203,14 +203,18 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     try:
         spec = function(features=inputs.features, **chosen)
     except Exception as error:
-        giver = "the receiver function" if recipe.is_export else "input_fn"
-        call = Call(name, recipe.mode, giver, name_of(recipe.input_fn), inputs, "labels" in chosen)
+        call = Call(name, recipe.mode, _giver(recipe), name_of(recipe.input_fn), inputs, "labels" in chosen)
         explained = explained_model_fn_error(error, call)
         if explained is None:
             raise
         raise explained from explained.__cause__
     logger.info("Done calling model_fn.")
     return returned_spec(spec, recipe.mode, name)
+
+
+def _giver(recipe: Recipe) -> str:
+    """What gives the features, for errors."""
+    return "the receiver function" if recipe.is_export else INPUT_FN
 
 
 def _checked_global_step(made: Any, graph: tf.Graph) -> Any:

@@ -33,6 +33,8 @@ from lightwell.layers.gate import (
 )
 from lightwell.layers.per_graph import PerGraph, replica_number
 
+INPUT_FN = "input_fn"
+
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
@@ -83,12 +85,14 @@ class LayerBook:
     Attributes:
         calls: the calls so far.
         edits: what may change values on their way, in the order in which they apply.
+        giver: what gave the features, for errors: `input_fn`, or the receiver function of an export.
         replicas: the number of a replica, from 1 on, to its book.
         is_there: a tensor that tells whether the replica has a batch of its own; None where it always has.
     """
 
     calls: list[LayerCall] = field(default_factory=list)
     edits: Sequence[Edit] = ()
+    giver: str = INPUT_FN
     replicas: dict[int, LayerBook] = field(default_factory=dict)
     is_there: Any = None
 
@@ -161,7 +165,7 @@ class LayerBook:
         if number == 0:
             return self
         with self._lock:
-            return self.replicas.setdefault(number, LayerBook(edits=self.edits))
+            return self.replicas.setdefault(number, LayerBook(edits=self.edits, giver=self.giver))
 
     def with_batch(self, is_there: Any) -> None:
         """Notes whether the replica that is built now has a batch of its own: a tensor, or None where it always has."""
@@ -208,6 +212,12 @@ def open_book() -> LayerBook | None:
     """The book of the graph, and of the replica, that is built now."""
     book = _books.here()
     return None if book is None else book.of_replica()
+
+
+def giver_of_features() -> str:
+    """What gave the features of the model that is built now, for errors."""
+    book = open_book()
+    return INPUT_FN if book is None else book.giver
 
 
 def passed(path: str, values: Any) -> Any:

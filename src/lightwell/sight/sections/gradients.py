@@ -6,6 +6,7 @@ merged with it by TensorFlow's graph optimizer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ class Gradients(Section):
                 f"Watch({entries[0].path!r}, ...), which builds it in time."
             )
         with tf.name_scope("gradients"):
-            gradients = tf.gradients(program.spec.loss, [entry.prototype for entry in entries])
+            gradients = _gradients(program.spec.loss, entries, where)
             return {
                 entry.path: tf.convert_to_tensor(gradient)
                 for entry, gradient in zip(entries, gradients, strict=True)
@@ -87,6 +88,39 @@ class Gradients(Section):
 
     def why_not_made(self, entry: Entry) -> str:
         return f"the loss does not depend on {entry.path.partition('/')[2]!r}, so {entry.path!r} does not exist."
+
+
+def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
+    try:
+        return list(tf.gradients(loss, [entry.prototype for entry in entries]))
+    except LookupError as error:
+        without = re.search(r"operation\s*'([^']+)' \(op type: (\w+)\)", str(error))
+        if without is None:
+            raise
+        op, kind = without.groups()
+        behind = _ops_behind(loss.graph.get_operation_by_name(op))
+        path = next((entry.path for entry in entries if _made_by(entry.prototype).name in behind), entries[0].path)
+        raise PathError(
+            f"{where}: {path!r} does not exist: between it and the loss stands the op {op!r} ({kind}), for which "
+            "TensorFlow has no gradient. Ask for gradients of values that come after it, each by its path, or write "
+            "what it does with ops that have one, or with tf.custom_gradient."
+        ) from error
+
+
+def _made_by(value: Any) -> tf.Operation:
+    return value.handle.op if isinstance(value, tf.Variable) and hasattr(value, "handle") else value.op
+
+
+def _ops_behind(op: tf.Operation) -> set[str]:
+    """The names of the ops that one is computed from."""
+    found: set[str] = set()
+    left = [op]
+    while left:
+        one = left.pop()
+        if one.name not in found:
+            found.add(one.name)
+            left += [tensor.op for tensor in one.inputs]
+    return found
 
 
 def _why_none(source: Entry, catalogue: Catalogue) -> str:

@@ -5,7 +5,7 @@ A name inside such a structure means all that is below it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -31,6 +31,18 @@ class Structure(Section):
 
     def kept(self, on_disk: OnDisk) -> list[Kept]:
         return [Kept(value.path, value=value) for value in getattr(on_disk.description, self.name)]
+
+    def why_missing(self, path: str, catalogue: Catalogue) -> str:
+        """What the input gives as a plain Python value reaches `model_fn` as that."""
+        for name, value in _leaves(self.name, self._structure(catalogue.program), of=_is_plain):
+            if name == path or name.startswith(f"{path}/"):
+                is_part = "" if name == path else f" ({name!r} and what else is below it)"
+                return (
+                    f"it is no tensor but {_described(value)}{is_part}, which model_fn gets as it is, as in "
+                    "tf.estimator, and only tensors have paths. Give it as tf.constant(...), with a row for each "
+                    "example, or as an array in a tf.data.Dataset."
+                )
+        return ""
 
     def _structure(self, program: Program) -> Any:
         raise NotImplementedError
@@ -74,17 +86,26 @@ class Predictions(Structure):
         return program.spec.predictions
 
 
-def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _leaves(path: str, value: Any, of: Callable[[Any], bool] = tf.is_tensor) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _leaves(f"{path}/{key}", part)
+            yield from _leaves(f"{path}/{key}", part, of)
     elif hasattr(value, "_asdict"):
-        yield from _leaves(path, value._asdict())
+        yield from _leaves(path, value._asdict(), of)
     elif isinstance(value, tuple | list):
         for index, part in enumerate(value):
-            yield from _leaves(f"{path}/{index}", part)
-    elif tf.is_tensor(value):
+            yield from _leaves(f"{path}/{index}", part, of)
+    elif of(value):
         yield path, value
+
+
+def _is_plain(value: Any) -> bool:
+    return value is not None and not tf.is_tensor(value)
+
+
+def _described(value: Any) -> str:
+    shown = repr(value)
+    return f"the {type(value).__name__} {shown}" if len(shown) < 40 else f"a value of the type {type(value).__name__}"
 
 
 FEATURES, LABELS, PREDICTIONS = Features(), Labels(), Predictions()
