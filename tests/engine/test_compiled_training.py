@@ -208,9 +208,22 @@ def test_what_xla_does_not_know_is_trained_all_the_same(tmp_path: Path) -> None:
     plain = train(tmp_path / "plain", unknown, "auto", data=numbers, steps=60)
     seen = train(tmp_path / "compiled", unknown, "auto", data=numbers, steps=60, jit_compile=True)
     (line,) = [line for line in seen.lines if NOT_COMPILED in line]
-    assert "Timestamp" in line
+    assert "XLA does not know Timestamp, the op 'the_time'. Compute it in input_fn" in line
     seen.lines.remove(line)
     seen.check_same(plain)
+
+
+def test_columns_that_are_looked_up_by_sparse_ops_say_so(tmp_path: Path, log: LogLines) -> None:
+    column = tf.feature_column.categorical_column_with_identity("id", 9)
+    deep = [tf.feature_column.embedding_column(column, 2)]
+    rows = {"id": np.arange(60) % 9}
+    model = lw.DNNLinearCombinedRegressor(
+        str(tmp_path), [column], dnn_feature_columns=deep, dnn_hidden_units=[2], config=lw.RunConfig(jit_compile=True)
+    )
+    model.train(lambda: tf.data.Dataset.from_tensor_slices((rows, np.ones([60, 1]))).repeat().batch(6), steps=40)
+    (line,) = log.having(NOT_COMPILED)
+    assert re.search(r"XLA does not know \w*Sparse\w*, the op '\S+' of layers/\S+/id_embedding\.", line)
+    assert "An indicator_column is compiled" in line
 
 
 def test_steps_that_somebody_looks_at_are_not_compiled(tmp_path: Path, log: LogLines) -> None:

@@ -103,7 +103,7 @@ def test_the_last_loss_is_told(tmp_path: Path, log: LogLines) -> None:
 def test_the_lines_of_a_training(tmp_path: Path, log: LogLines) -> None:
     tiny.estimator(tmp_path, save_checkpoints_steps=4, log_step_count_steps=2).train(tiny.data, steps=5)
     said = [re.sub(r"(loss|sec|step)( = |: )[\d.e+]+", r"\1\2#", line.removeprefix("INFO ")) for line in log.lines]
-    said = [re.sub(r"\(\d\.\d+ sec\)", "(# sec)", line) for line in said]
+    said = [re.sub(r"\(\d+\.\d+ sec\)", "(# sec)", line) for line in said]
     prefix = f"into {tmp_path}/model.ckpt."
     assert [line for line in said if "Using config" not in line] == [
         "Calling model_fn.",

@@ -83,7 +83,7 @@ def test_other_threads_see_keras_as_it_is() -> None:
     started, done, found = threading.Event(), threading.Event(), []
 
     def elsewhere() -> None:
-        started.wait(10)
+        started.wait(120)
         layer = L.Dense(2)
         found.append(np.asarray(layer(X)) @ np.ones(2))
         found.append(layer.kernel.numpy())
@@ -94,7 +94,7 @@ def test_other_threads_see_keras_as_it_is() -> None:
 
     def network(x: Any) -> Any:
         started.set()
-        assert done.wait(30)
+        assert done.wait(120)
         return L.Dense(2)(x)
 
     build = built(network)
@@ -107,9 +107,9 @@ def test_two_models_may_be_built_at_the_same_time() -> None:
     meet = threading.Barrier(2)
 
     def network(x: Any) -> Any:
-        meet.wait(10)
+        meet.wait(120)
         x = L.Dense(3)(x)
-        meet.wait(10)
+        meet.wait(120)
         return L.Dense(2)(x)
 
     names: list[list[str]] = []

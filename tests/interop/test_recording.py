@@ -189,9 +189,9 @@ def test_two_models_built_at_the_same_time_keep_their_layers_apart(tmp_path: Pat
 
     def network(name: str) -> Any:
         def layers_of(x: Any) -> Any:
-            meet.wait(30)
+            meet.wait(120)
             hidden = L.Dense(3, name=f"{name}_first")(x)
-            meet.wait(30)
+            meet.wait(120)
             return L.Dense(2, name=f"{name}_second")(hidden)
 
         return layers_of

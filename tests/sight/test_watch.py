@@ -274,9 +274,12 @@ def test_timing(tmp_path: Path) -> None:
     seen = Seen()
     slow = lw.Watch("loss", every=1, do=lambda step: time.sleep(0.02))
     hooks = [lw.Watch("timing/*", every=2, do=seen), slow]
+    started = time.perf_counter()
     tiny.estimator(tmp_path).train(tiny.data, steps=6, hooks=hooks)
+    took = time.perf_counter() - started
+    assert sum(2 * values["timing/step"] for _, values in seen[1:]) < took
     for _, values in seen[1:]:
-        assert 0.02 <= values["timing/step"] < 0.5
+        assert values["timing/step"] >= 0.02
         rate = values["timing/examples_per_second"]
         assert rate == pytest.approx(4 / values["timing/step"], rel=1e-6)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,13 +39,20 @@ class Training:
         """Waits for the session of an evaluation to be open; the step that is evaluated."""
         return self._wait_for(self.evaluating)
 
+    def wait_until_it_says(self, pattern: str) -> None:
+        """Waits for a line on its standard error."""
+        self._wait(lambda: bool(re.search(pattern, self.said())))
+
     def _wait_for(self, file: Path) -> int:
+        self._wait(lambda: file.exists() and bool(file.read_text()))
+        return int(file.read_text())
+
+    def _wait(self, holds: Callable[[], bool]) -> None:
         give_up = time.monotonic() + PATIENCE
-        while not (file.exists() and file.read_text()):
+        while not holds():
             if time.monotonic() > give_up:
                 raise TimeoutError(self.said())
             time.sleep(0.002)
-        return int(file.read_text())
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ def test_a_checkpoint_is_saved_and_the_exit_status_tells_the_signal(
 ) -> None:
     training = trainer.train(tmp_path, max_steps=10**9, save_every=10**8)
     assert training.wait_until_it_runs() == 0
-    time.sleep(1.0)
+    training.wait_until_it_says(r"step = [1-9]")
     training.send(number)
     assert training.wait() == -number, training.said()
     said = training.said()
@@ -49,8 +48,7 @@ def test_told_while_it_saves_for_the_last_time_it_saves_first(trainer: Trainer, 
 
 def test_told_twice_it_still_leaves(trainer: Trainer, tmp_path: Path) -> None:
     training = trainer.train(tmp_path, max_steps=10**9, save_every=10**8)
-    training.wait_until_it_runs()
-    time.sleep(0.3)
+    training.wait_until_it_says(r"step = [1-9]")
     training.send(signal.SIGTERM)
     training.send(signal.SIGTERM)
     assert training.wait() == -signal.SIGTERM, training.said()

@@ -21,13 +21,12 @@ from lightwell.cluster import LOST_SESSION
 from lightwell.engine.forms import Sizes
 from lightwell.engine.kept import Kept, Ran
 from lightwell.engine.ready import Ready
+from lightwell.failures.uncompiled import why_xla_refused
 from lightwell.inputs.arrays import aligned
 from lightwell.log import logger
 from lightwell.loops.compilable import tell_once
 from lightwell.loops.compiled import Compiled, Passed
 from lightwell.loops.loop import Loop, Outlet
-
-_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +69,18 @@ class CompiledSteps:
     def __init__(self, ready: Ready, compiled: Compiled, loop: Loop) -> None:
         self._ready, self._compiled, self._loop, self._forms = ready, compiled, loop, ready.opened.forms
         self._rooms: dict[Sizes, list[Any]] = {}
-        self._preparing = 0.0
+        self._begun: set[Any] = set()
+        self._prepares = False
 
-    def steps_of(self, most: int) -> int:
+    def steps_of(self, most: int, left: float) -> int:
         """Of the steps that a call might have, how many to do by `many`; 0 for none of them."""
-        if most < 2 or not self._forms.is_wanted(is_settled=not self._ready.opened.threads.is_open):
+        if most < 2 or not self._forms.is_wanted(left, is_settled=not self._ready.opened.threads.is_open):
             return 0
         return self._forms.steps_of(most)
 
     def many(self, steps: int) -> Ran:
         """Takes in so many batches, or as many as there are, and goes over them, up to a NaN."""
-        self._preparing = 0.0
+        self._prepares = False
         parts: list[_Part] = []
         for taken in self._all_taken(steps):
             for stack in taken.stacks:
@@ -107,6 +107,7 @@ class CompiledSteps:
     def _take(self, steps: int) -> _Taken:
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
         asked, stays = self._asked(read.running), self._ready.opened.threads.may_stay
+        self._begin(read)
         try:
             values = calls.run(asked, (read.most,), (np.int64(steps),), stays=stays)
         except LOST_SESSION:
@@ -161,23 +162,22 @@ class CompiledSteps:
 
     def _make(self, sizes: Sizes, values: Sequence[Any]) -> bool:
         """Has a form compiled, by a call without a step; says whether that can be done."""
-        started = time.perf_counter()
+        started, self._prepares = time.perf_counter(), True
         try:
             self._call(self._compiled.by_xla, values, 0)
         except LOST_SESSION:
             raise
         except tf.errors.OpError as error:
             self._forms.is_off = True
-            tell_once(f"steps are not compiled: {_sentence(error)}.")
+            tell_once(f"steps are not compiled: {why_xla_refused(error, self._ready.opened.program)}.")
             return False
-        finally:
-            seconds = time.perf_counter() - started
-            self._preparing += seconds
+        seconds = time.perf_counter() - started
         logger.info("Compiled up to %d steps into one computation (%.1f sec).", self._forms.room, seconds)
         self._forms.made(sizes)
         return True
 
     def _by_executor(self, stack: _Stack) -> _Part:
+        self._begin(self._compiled.by_executor)
         try:
             part = self._part(self._call(self._compiled.by_executor, stack.values, stack.steps))
             self._forms.passed(stack.sizes)
@@ -193,6 +193,11 @@ class CompiledSteps:
         # Steps of which something is kept change nothing, and can be done again.
         part = self._part(self._call(self._compiled.by_executor, stack.values, done))
         return dataclasses.replace(part, failure=failure)
+
+    def _begin(self, what: Any) -> None:
+        """Takes note of what a session call is of: the session prepares for it with the first."""
+        self._prepares = self._prepares or what not in self._begun
+        self._begun.add(what)
 
     def _call(self, passed: Passed, stacked: Sequence[Any], steps: int) -> Sequence[Any]:
         elements = self._ready.kept.elements
@@ -224,10 +229,4 @@ class CompiledSteps:
         )
         joined, lengths = ([np.concatenate(one) for one in columns] for columns in together)
         kept = Kept(joined, lengths, done)
-        return Ran(done, carried, kept, (), failure, kept.bytes, True, self._preparing)
-
-
-def _sentence(error: tf.errors.OpError) -> str:
-    """What XLA says, without the places in its own code and the list of all ops."""
-    lines = [line.strip() for line in str(error.message).splitlines() if line.strip()]
-    return " ".join(lines[:2])[:_LONGEST_REASON].rstrip(".")
+        return Ran(done, carried, kept, (), failure, kept.bytes, True, self._prepares)

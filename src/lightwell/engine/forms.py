@@ -6,6 +6,7 @@ batches, and fewer may be gone over with it.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from lightwell.engine.threads import Trial
@@ -14,10 +15,10 @@ from lightwell.log import logger
 _MOST_FORMS = 4  # each takes a second or more to make
 _MOST_STEPS = 128
 _MOST_BYTES = 2**24  # of the batches that are taken in together
-_FIRST_STEPS = 4  # of a call that tells how slow compiled steps may be
+_FIRST_STEPS = 4  # of calls before it is known that compiled steps are not far slower
 _FAR_SLOWER = 2  # times; what takes so long is tried no further
 _LONG = 0.1  # seconds; in a shorter call of a few steps, what is around them is most of it
-_WORTH = 1.0  # seconds of steps, before "auto" pays for compiling
+_WORTH = 4.0  # seconds of steps, before "auto" pays for compiling, which takes one of them and may save a third
 _MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
 Sizes = tuple[int, ...]
 
@@ -39,21 +40,31 @@ class Forms:
         self._made: set[Sizes] = set()
         self._seconds, self._steps = 0.0, 0
         self._trial = Trial(self._is_auto, fewest=2)
-        self._is_sized = False
+        self._is_sized = self._is_tried = False
         self.is_off = False
         self.room = 1
 
-    def is_wanted(self, is_settled: bool) -> bool:
-        """Whether a call shall be compiled. `is_settled` is whether it is known how it is fastest without."""
+    def is_wanted(self, left: float, is_settled: bool) -> bool:
+        """Whether a call shall be compiled.
+
+        Args:
+            left: how many steps the run has left, as far as that is known: so many must be worth it. Where it is not
+                known, so many that have been.
+            is_settled: whether it is known how steps are fastest without.
+        """
         if self.is_off or not self._is_auto:
             return not self.is_off
-        if self._trial.is_open and not self._made:
-            return self._seconds > (_WORTH if is_settled else _MOST_PATIENCE)
-        return self._trial.other
+        if not self._trial.is_open or self._is_tried:
+            return self._trial.other
+        if self._made:
+            return True
+        if not self._steps or not (is_settled or self._seconds > _MOST_PATIENCE):
+            return False
+        return (self._seconds if math.isinf(left) else left * self._seconds / self._steps) > _WORTH
 
     def steps_of(self, asked: int) -> int:
         """How many of the steps asked for a call may have."""
-        return min(asked, _FIRST_STEPS) if self._is_auto and not self._made else asked
+        return min(asked, _FIRST_STEPS) if self._is_auto and not self._is_tried else asked
 
     def sized(self, batch_bytes: int) -> None:
         """Takes in how big a batch is; the first one counts."""
@@ -80,17 +91,19 @@ class Forms:
         self._made.add(sizes)
 
     def took(self, is_compiled: bool, steps: int, seconds: float) -> None:
-        """Takes in how long a call took."""
+        """Takes in how long a call took that prepared nothing."""
         if not is_compiled:
             self._seconds, self._steps = self._seconds + seconds, self._steps + steps
         trial = self._trial
         if not trial.is_open or not self._made or self.is_off:
             return
-        if is_compiled == trial.other:
+        if is_compiled and not self._is_tried:
+            self._is_tried = True
+            if seconds > max(_LONG, _FAR_SLOWER * steps * self._seconds / self._steps):
+                trial.best = {False: self._seconds / self._steps, True: seconds / steps}
+                trial.is_open = False
+        elif is_compiled == trial.other:
             trial.took(steps, seconds)
-        elif is_compiled and seconds > max(_LONG, _FAR_SLOWER * steps * self._seconds / self._steps):
-            trial.best = {False: self._seconds / self._steps, True: seconds / steps}
-            trial.is_open = False
         if not trial.is_open:
             line = "Steps go on %s: %.3f ms each, %.3f ms as compiled ones."
             logger.info(line, "compiled" if trial.other else "uncompiled", *(1e3 * one for one in trial.best.values()))

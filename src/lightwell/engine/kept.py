@@ -89,7 +89,7 @@ class Ran:
         failure: what ended the call, after these steps.
         bytes: how big all that is.
         is_compiled: whether the steps were compiled ones.
-        preparing: the seconds of the call that went into compiling.
+        prepares: whether it prepared something on its way, so that how long it took says nothing about steps.
     """
 
     steps: int
@@ -99,4 +99,4 @@ class Ran:
     failure: tf.errors.OpError | None = None
     bytes: int = 0
     is_compiled: bool = False
-    preparing: float = 0.0
+    prepares: bool = False

@@ -290,15 +290,17 @@ class Runner:
         else:
             most = min(most, -((before - until) // self._stride))
         started = time.perf_counter()
-        ran = self._steps.many(most, until, record=self._hooks.bulk_is_due(before, until))
+        left = self._hooks.goal - before if self._task.count is not None else math.inf
+        ran = self._steps.many(most, until, left, record=self._hooks.bulk_is_due(before, until))
         if ran.failure is not None:
             self._failure = explained_step_error(ran.failure, self._program, self._batch + ran.steps + 1)
             self._failure.__context__ = ran.failure  # at hand for whoever looks deeper
         if not ran.steps and self._failure is not None:
             raise self._failure from None
-        seconds = time.perf_counter() - started - ran.preparing
-        pace.took(ran.steps, seconds, ran.bytes, is_last=ran.failure is not None)
-        self._steps.took(ran, seconds)
+        if not ran.prepares:
+            seconds = time.perf_counter() - started
+            pace.took(ran.steps, seconds, ran.bytes, is_last=ran.failure is not None)
+            self._steps.took(ran, seconds)
         context = self._context(before, self._batch + ran.steps)
         self._told(context, ran.carried, ran.steps)
         self._hooks.passed(ran.steps)

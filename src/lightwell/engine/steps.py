@@ -94,19 +94,20 @@ class Steps:
         asked_for = rest[len(self._driving()) + len(self._ready.always or ()) :]
         return Ran(1, carried, kept), look.fetches.read(asked_for, late), metadata
 
-    def many(self, most: int, until: int, record: bool) -> Ran:
+    def many(self, most: int, until: int, left: float, record: bool) -> Ran:
         """Runs at most so many steps, to the count `until`, a NaN, or the end of the input.
 
         Args:
             most: how many steps; no more than it takes to come to `until`, as long as steps count alike.
             until: where to come back, if steps are counted.
+            left: how many steps the run will have from here, those included; infinite where nobody knows.
             record: whether hooks will be told of each of them.
         """
         loop, ready, calls = self._loop, self._ready, self._ready.opened.calls
         if loop is None:
             raise RuntimeError("Many steps were asked for in one call, and the session has no loop.")
         if self._compiled is not None and not record:
-            compiled = self._compiled.steps_of(most)
+            compiled = self._compiled.steps_of(most, left)
             if compiled:
                 return self._compiled.many(compiled)
         elements = [*ready.kept.elements, *(ready.in_bulk if record else ())]

@@ -138,11 +138,11 @@ def _made(place: Place | None) -> str:
 
 def _layer(found: FailedOp, program: Built) -> list[str]:
     op = found.forward if found.forward is not None else found.outer
-    name = None if op is None or _is_input(op) else _layer_of(op, program)
+    name = None if op is None or _is_input(op) else layer_of(op, program)
     return [f"Layer: layers/{name}."] if name else []
 
 
-def _layer_of(op: tf.Operation, program: Built) -> str | None:
+def layer_of(op: tf.Operation, program: Built) -> str | None:
     """The innermost layer that an op is part of: of those whose output needs it and whose input does not, the one with
     the fewest ops."""
     holding = []

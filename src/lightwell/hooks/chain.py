@@ -15,6 +15,7 @@ from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, Find, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
+from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.hooks.variables_after_step import VariablesAfterStep, is_tensorflow_1
 
 _DENSE = 8  # keeping the values of a step costs a fraction of stopping at it
@@ -60,6 +61,12 @@ class HookChain:
     def keep_to_context(self) -> bool:
         """Whether no hook holds on to anything of the graph or the session that it is told of."""
         return all(isinstance(hook, ScheduledHook) and hook.keeps_to_context for hook in self.hooks)
+
+    @property
+    def goal(self) -> float:
+        """The count at which one of them will stop the run; infinite where none knows."""
+        goals = [hook.last_step for hook in self.hooks if isinstance(hook, StopAtStep) and hook.last_step is not None]
+        return min(goals, default=math.inf)
 
     def looks_at(self) -> dict[int, Any]:
         """By the id of each scheduled hook, all that it may ask for; to be called after `begin`."""
