@@ -243,3 +243,70 @@ def test_an_untrained_model_and_one_that_trains_are_refused(est: lw.Estimator, t
     with pytest.raises(lw.errors.WatchError, match="ModelInUse") as caught:
         est.train(data, steps=2, hooks=[lw.Watch("loss", every=1, do=inside)])
     assert "this process" in str(caught.value.__cause__)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: Any) -> lw.Estimator:
+    """A model with weights of all types, after two steps."""
+
+    def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        def kept(name: str, shape: list[int], dtype: Any) -> Any:
+            return v1.get_variable(name, shape, dtype, v1.zeros_initializer(), trainable=False)
+
+        ints, bytes_, flags = kept("ints", [3], tf.int32), kept("bytes", [2], tf.int8), kept("flags", [2], tf.bool)
+        words = v1.get_variable("words", initializer=tf.constant(["a", "b"]), trainable=False)
+        half, brain = v1.get_variable("half", [2], tf.float16), v1.get_variable("brain", [1], tf.bfloat16)
+        sums = [tf.reduce_sum(tf.cast(one, tf.float32)) for one in (ints, bytes_, flags, half, brain)]
+        out = lw.layers.dense(features["x"], 1) + tf.add_n(sums)
+        predictions = {"out": out, "words": tf.tile(words[None], [tf.shape(out)[0], 1])}
+        if mode == lw.ModeKeys.PREDICT:
+            return lw.EstimatorSpec(mode, predictions)
+        loss = tf.reduce_mean(tf.square(out - labels))
+        train_op = v1.train.GradientDescentOptimizer(0.01).minimize(loss, v1.train.get_global_step())
+        return lw.EstimatorSpec(mode, predictions, loss, train_op)
+
+    directory = tmp_path_factory.mktemp("odd")
+    return lw.Estimator(model_fn, str(directory), lw.RunConfig(tf_random_seed=3)).train(data, steps=2)
+
+
+ODD = {"ints": [7, 8, 9], "bytes": [-128, 127], "flags": [True, False], "words": ["long", b"b"], "half": [0.5, 1.0]}
+
+
+def test_weights_of_all_types_are_changed(odd: lw.Estimator) -> None:
+    before = odd.latest_checkpoint()
+    with odd.edit() as w:
+        for name, value in ODD.items():
+            w[name] = value
+        w["words"][1] = "ä"
+        w["brain"] = np.float32([2.0])
+    for name in ("ints", "bytes", "flags", "half"):
+        assert odd.get_variable_value(name).tolist() == ODD[name]
+    assert next(odd.predict(once))["words"].tolist() == [b"long", "ä".encode()]
+    assert odd.get_variable_value("brain").astype(np.float32) == [2.0]
+    assert "words" in str(odd.lineage())
+    compared = odd.compare(before, odd.latest_checkpoint(), once)
+    assert compared["weights/brain"].drift is not None, "a type that NumPy does not know by itself"
+    assert compared["weights/brain"].drift > 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("words", [1, 2], "edit of weights/words: expected strings, got 1 of the type int64. Nothing was written"),
+        ("bytes", [300, 0], "edit of weights/bytes: 300 is beyond what int8 can hold. Nothing was written"),
+        ("half", [0.0, 1e6], "edit of weights/half: 1000000.0 is beyond what float16 can hold. Nothing was written"),
+        ("flags", [1, 0], "edit of weights/flags: expected values of type bool, got int64"),
+    ],
+)
+def test_what_a_type_cannot_hold_is_told(odd: lw.Estimator, name: str, value: Any, text: str) -> None:
+    before = odd.latest_checkpoint()
+    with pytest.raises(lw.errors.UsageError, match=text), odd.edit() as w:
+        w[name] = value
+    assert odd.latest_checkpoint() == before
+
+
+def test_what_is_put_among_strings_is_looked_at_before_it_is_written(odd: lw.Estimator) -> None:
+    before = odd.latest_checkpoint()
+    with pytest.raises(lw.errors.UsageError, match=r"expected strings, got 5 of the type int\."), odd.edit() as w:
+        w["words"][0] = 5
+    assert odd.latest_checkpoint() == before

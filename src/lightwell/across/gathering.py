@@ -27,7 +27,7 @@ class LayerSums:
 
     def take(self, first: Any, second: Any) -> None:
         """Takes a batch; what is no array of numbers with a row for each example is passed over."""
-        pair = [np.asarray(one) for one in (first, second) if isinstance(one, np.ndarray)]
+        pair = [known_numbers(one) for one in (first, second) if isinstance(one, np.ndarray)]
         if len(pair) < 2 or pair[0].dtype.kind not in "fiu" or pair[0].shape != pair[1].shape or pair[0].ndim < 2:
             return
         self._alignment.take(*pair)
@@ -68,7 +68,7 @@ class Decisions:
             self.path = _decisive(first)
         if self.path is None:
             return
-        one, other = (_decided(np.asarray(batch[self.path])) for batch in (first, second))
+        one, other = (_decided(known_numbers(batch[self.path])) for batch in (first, second))
         self._is_number = one.dtype.kind == "f"
         if self._is_number:
             self._differences += float(np.abs(one - other).sum())
@@ -76,6 +76,12 @@ class Decisions:
             return
         for place in np.flatnonzero(one != other):
             self.changed.append(Changed(_plain(keys[place]), _plain(one[place]), _plain(other[place])))
+
+
+def known_numbers(value: Any) -> Array:
+    """An array that NumPy calculates with: numbers of types that only TensorFlow knows, as bfloat16, are float32."""
+    array = np.asarray(value)
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def drift_of(first: str, second: str, names: Sequence[str]) -> float | None:
@@ -86,7 +92,7 @@ def drift_of(first: str, second: str, names: Sequence[str]) -> float | None:
     for name in names:
         if not all(reader.has_tensor(name) for reader in readers):
             continue
-        one, other = (np.asarray(reader.get_tensor(name)) for reader in readers)
+        one, other = (known_numbers(reader.get_tensor(name)) for reader in readers)
         if one.dtype.kind not in "fiu" or one.shape != other.shape:
             continue
         found = True
@@ -98,7 +104,7 @@ def drift_of(first: str, second: str, names: Sequence[str]) -> float | None:
 
 
 def _decisive(batch: Mapping[str, Any]) -> str | None:
-    arrays = {key: np.asarray(value) for key, value in batch.items() if isinstance(value, np.ndarray)}
+    arrays = {key: known_numbers(value) for key, value in batch.items() if isinstance(value, np.ndarray)}
     single = [key for key, one in arrays.items() if one.ndim and one[0].size == 1]
     whole = [key for key in single if arrays[key].dtype.kind in "iubO"]
     vectors = [key for key, one in arrays.items() if one.ndim == 2 and one.shape[1] > 1 and one.dtype.kind == "f"]

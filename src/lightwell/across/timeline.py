@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lightwell.across.gathering import known_numbers
 from lightwell.errors import PathError
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.over_data import UnitStats
@@ -146,6 +147,7 @@ def _curves(path: str, value: Any) -> dict[str, Array]:
     if isinstance(value, UnitStats):
         flat = [np.asarray(part, np.float64).reshape(len(part), -1) for part in (value.mean, value.zeros)]
         return {f"{path} mean": flat[0].mean(axis=1), f"{path} dead": (flat[1] == 1).mean(axis=1)}
+    value = known_numbers(value)
     if value.dtype.kind not in "fiub":
         return {}
     return {path: value} if value.ndim == 1 else {f"{path} mean": value.reshape(len(value), -1).mean(axis=1)}

@@ -131,6 +131,10 @@ class WeightEdits(MutableMapping[str, Array]):
 
     def changed_values(self) -> dict[str, Array]:
         """The values that are others than in the parent, by their names in the checkpoint."""
+        for name, value in self._now.items():
+            if value.dtype.kind == "O":  # whatever was put into an array of strings
+                section = WEIGHTS if name in set(self._views[WEIGHTS]) else SLOTS
+                value[...] = _strings(f"{section}/{name}", value)
         return {name: value for name, value in self._now.items() if self._difference(name, value) is not None}
 
     def changes(self) -> list[Change]:
@@ -196,12 +200,32 @@ def fitting(path: str, value: Any, before: Array) -> Array:
             f"edit of {path}: expected the shape {list(before.shape)}, got {list(given.shape)}. Nothing was "
             f"written.{hint}"
         )
+    if before.dtype.kind == "O":
+        return _strings(path, given)
     if given.dtype != before.dtype and not np.can_cast(given.dtype, before.dtype, "same_kind"):
         raise UsageError(
             f"edit of {path}: expected values of type {before.dtype}, got {given.dtype}, which cannot be kept in it. "
             f"Nothing was written. Convert them: value.astype({str(before.dtype)!r})."
         )
-    return np.array(given, dtype=before.dtype)
+    with np.errstate(over="ignore"):
+        kept = np.array(given, dtype=before.dtype)
+    beyond = kept != given if kept.dtype.kind in "iu" else np.isinf(kept) & np.isfinite(given)
+    if kept.dtype != given.dtype and np.any(beyond):
+        one = given[beyond].flat[0].item()
+        raise UsageError(f"edit of {path}: {one!r} is beyond what {before.dtype} can hold. Nothing was written.")
+    return kept
+
+
+def _strings(path: str, given: Array) -> Array:
+    """Strings as a checkpoint has them; a copy."""
+    kept = np.empty(given.shape, object)
+    for place, one in np.ndenumerate(given):
+        if not isinstance(one, str | bytes):
+            raise UsageError(
+                f"edit of {path}: expected strings, got {one} of the type {type(one).__name__}. Nothing was written."
+            )
+        kept[place] = one.encode() if isinstance(one, str) else bytes(one)
+    return kept
 
 
 def difference(path: str, before: Array, after: Array, how: str) -> Change | None:
