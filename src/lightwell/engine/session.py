@@ -16,7 +16,6 @@ from lightwell.checkpoints.restore import Source, restore
 from lightwell.devices.lookout import Lookout, close
 from lightwell.devices.member import Member
 from lightwell.devices.together import check_same_start
-from lightwell.engine.calls import Calls
 from lightwell.engine.program import Program
 from lightwell.engine.readiness import add_readiness, first_of
 from lightwell.errors import NotInitialised
@@ -119,12 +118,23 @@ def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
 
 
 def reload(
-    session: Any, calls: Calls, program: Program, checkpoint: Source | None, exact: bool, asked: Sequence[Any]
+    session: Any,
+    run: Callable[[Sequence[Any]], Sequence[Any]],
+    program: Program,
+    checkpoint: Source | None,
+    exact: bool,
+    asked: Sequence[Any],
 ) -> tuple[str | None, Sequence[Any]]:
     """Makes an open session ready for another run: weights from `checkpoint`, fresh local variables, the input at its
     beginning; gives the checkpoint that was restored, as `open_session` tells it, and the values of `asked`.
 
-    An empty `checkpoint` keeps the weights as they are; None draws initial ones anew.
+    Args:
+        session: the session.
+        run: gives the values of elements in it.
+        program: the program.
+        checkpoint: where weights come from; empty to keep them as they are, None to draw initial ones anew.
+        exact: whether it must be that one.
+        asked: tensors that depend on no step.
     """
     try:
         if checkpoint is None:
@@ -132,7 +142,7 @@ def reload(
         taken = _restore(session, program, checkpoint, exact) if checkpoint else None
         _run_local_init(session, program)
         starting = [*program.inputs.initializers, *asked]
-        values = calls.run(starting) if starting else ()
+        values = run(starting) if starting else ()
     except tf.errors.OpError as error:
         raise explained_step_error(error, program) from None
     return taken, values[len(program.inputs.initializers) :]

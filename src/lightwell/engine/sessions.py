@@ -6,6 +6,7 @@ One in use is nobody else's, so interleaved calls never share one.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
@@ -88,7 +89,10 @@ class Opened:
         self.session: Any = None
         self.restored: str | None = None
         self.files = files
-        self.threads = Threads(may_run_in_calling_thread(program.graph, program.inputs.initializers))
+        given = program.graph, program.inputs.initializers
+        self.threads = Threads(
+            may_run_in_calling_thread(*given), may_run_in_calling_thread(*given, from_the_first=True)
+        )
         self.version: Any = None
         self._is_remote = False
 
@@ -107,6 +111,7 @@ class Opened:
         checkpoint = plan.find_checkpoint()
         version = version_of(checkpoint)
         self.pace.begin(is_new=self.session is None)
+        self.threads.begin()
         self.program.inputs.take_arrays_of(inputs)  # before anything is initialised: tables may run iterators
         if self.session is None:
             self.restored = None
@@ -117,7 +122,8 @@ class Opened:
         else:
             is_loaded = checkpoint is not None and version == self.version
             source = "" if is_loaded else checkpoint
-            taken, values = reload(self.session, self.calls, self.program, source, plan.exact, asked)
+            run = functools.partial(self.calls.run, stays=self.threads.may_start)
+            taken, values = reload(self.session, run, self.program, source, plan.exact, asked)
             self.restored = taken or self.restored
         self.version = version
         return values

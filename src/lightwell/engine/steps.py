@@ -26,7 +26,6 @@ from lightwell.errors import HookError
 from lightwell.loops.loop import Loop, Outlet
 
 _MOST_PREPARED = 64
-_SINGLE_STEPS = 10  # are timed together
 _FAR = 2**62  # a count that no run reaches
 
 
@@ -55,7 +54,6 @@ class Steps:
         self._find = find
         self._looks: dict[Hashable, _Look] = {}
         self._last_look: _Look | None = None
-        self._single: list[float] = []
         self._many: dict[bool, list[Any]] = {}
         self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
 
@@ -79,10 +77,7 @@ class Steps:
         else:
             started = time.perf_counter()
             values = calls.run(look.elements, stays=self._ready.opened.threads.stays)
-            self._single.append(time.perf_counter() - started)
-            if len(self._single) == _SINGLE_STEPS:
-                self._ready.opened.threads.took(_SINGLE_STEPS, sum(self._single))
-                self._single.clear()
+            self._ready.opened.threads.took(1, time.perf_counter() - started)
         carried, rest = _cut(values, len(self._ready.carried))
         if self._loop is None:
             kept_values, rest = _cut(rest, len(self._ready.kept.elements))
@@ -120,7 +115,8 @@ class Steps:
             raise
         except tf.errors.OpError as error:
             failure = error  # the steps before the one that failed have happened
-            values = calls.run([*_outlet(loop.saved, ready.carried, elements), loop.saved.done])
+            saved = [*_outlet(loop.saved, ready.carried, elements), loop.saved.done]
+            values = calls.run(saved, stays=ready.opened.threads.may_stay)
         return self._ran(values[: 1 + len(ready.carried) + 2 * len(elements)], elements, failure)
 
     def recorded(self, asked: Mapping[int, Any], values: Mapping[str, Any]) -> Mapping[int, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-_FEWEST_STEPS = 10  # a call of fewer says nothing
+_FEWEST_STEPS = 10  # fewer say nothing
 _SMALL = 0.003  # seconds; of a longer step, handing over is a small part
 _TURNS = 6
 
@@ -18,7 +18,7 @@ class Trial:
 
     Args:
         is_open: whether there is a choice at all.
-        fewest: calls of fewer steps say nothing.
+        fewest: so many steps are timed together: calls of fewer say nothing by themselves.
         small: seconds; where a step takes longer, the one way will do.
 
     Attributes:
@@ -31,13 +31,16 @@ class Trial:
         self.is_open = is_open
         self.other = False
         self._fewest, self._small = fewest, small
+        self._steps, self._seconds = 0, 0.0
         self._calls = -2  # the first ones prepare
         self.best = {False: math.inf, True: math.inf}
 
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took that was made the present way."""
-        if not self.is_open or steps < self._fewest:
+        self._steps, self._seconds = self._steps + steps, self._seconds + seconds
+        if not self.is_open or self._steps < self._fewest:
             return
+        steps, seconds, self._steps, self._seconds = self._steps, self._seconds, 0, 0.0
         turn, is_second = divmod(self._calls, 2)  # the first call of a turn finds caches as the other way left them
         self._calls += 1
         if turn < 0 or not is_second:
@@ -52,13 +55,25 @@ class Threads(Trial):
 
     Args:
         may_stay: whether steps may run in the calling thread at all.
+        may_start: whether they may do so from the first of a run, which sets the input going.
     """
 
-    def __init__(self, may_stay: bool) -> None:
-        self.may_stay = may_stay
+    def __init__(self, may_stay: bool, may_start: bool) -> None:
+        self.may_stay, self.may_start = may_stay, may_start
+        self._has_begun = False
         super().__init__(may_stay, _FEWEST_STEPS, _SMALL)
+
+    def begin(self) -> None:
+        """Takes in that a run begins."""
+        self._has_begun = False
 
     @property
     def stays(self) -> bool:
         """Whether the next call shall run in the calling thread."""
-        return self.other
+        return self.other and (self._has_begun or self.may_start)
+
+    def took(self, steps: int, seconds: float) -> None:
+        was_as_told = self.stays == self.other
+        self._has_begun = True
+        if was_as_told:
+            super().took(steps, seconds)

@@ -67,21 +67,25 @@ def datasets_behind(source: tf.Operation) -> list[tf.Operation]:
     return found
 
 
-def may_run_in_calling_thread(graph: tf.Graph, initializers: Sequence[tf.Operation]) -> bool:
+def may_run_in_calling_thread(
+    graph: tf.Graph, initializers: Sequence[tf.Operation], *, from_the_first: bool = False
+) -> bool:
     """Whether steps that take batches of these iterators may run in the thread that calls.
 
     A pipeline runs its functions where the step that first asked it for a batch ran: if that was in the calling thread,
-    one by one. So it must have no functions, or a prefetching thread of its own, which the first steps have started.
+    one by one. So it must have no functions; or, unless it is `from_the_first` step, a prefetching thread of its own,
+    which the first step has started.
     """
-    safe = [op.inputs[1].op.name for op in initializers if op.type == "MakeIterator" and _is_safe(op.inputs[0].op)]
+    made = [op for op in initializers if op.type == "MakeIterator"]
+    safe = [op.inputs[1].op.name for op in made if _is_safe(op.inputs[0].op, from_the_first)]
     return all(op.name in safe for op in graph.get_operations() if op.type in _ITERATORS)
 
 
-def _is_safe(source: tf.Operation) -> bool:
+def _is_safe(source: tf.Operation, from_the_first: bool) -> bool:
     while source.type == "OptionsDataset":
         source = source.inputs[0].op
     has_functions = any("func" in attribute.type for op in datasets_behind(source) for attribute in op.op_def.attr)
-    return source.type == "PrefetchDataset" or not has_functions
+    return not has_functions or (source.type == "PrefetchDataset" and not from_the_first)
 
 
 def _chain(source: tf.Operation) -> list[tf.Operation]:
