@@ -85,7 +85,8 @@ class Opened:
         self.session: Any = None
         self.restored: str | None = None
         self.files = files
-        self.threads = Threads(may_run_in_calling_thread(program.graph, program.inputs.initializers))
+        may_stay = may_run_in_calling_thread(program.graph, program.inputs.initializers)
+        self.threads = Threads(may_stay, len(program.graph.get_operations()))
         self.version: Any = None
         self._is_remote = False
 
