@@ -43,8 +43,8 @@ _THOUSANDS = (100, 1_000, 10_000)
 _OPTIMISED = (
     "What grows a little faster than the layers is TensorFlow's own preparation of a call, "
     "which optimises the graph; the rest of the start, most of which is the making of ops, is the same for each layer. "
-    "Steps are timed once it is found out which threads run them: ops as small as these take half as long again, or twice, "
-    "where a pool of threads hands them over."
+    "Steps are timed once it is found out which threads run them: ops as small as these, handed over to a pool of "
+    "threads, take up to twice as long."
 )
 
 
