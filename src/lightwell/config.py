@@ -108,9 +108,10 @@ class RunConfig:
         fuse_steps: how many training steps one call of the runtime may run, between the steps that hooks look at:
             "auto" for as many as take a fraction of a second, a number for at most so many, False for always one.
         jit_compile: whether the steps that hooks do not look at are compiled by XLA, many of them into one computation:
-            True, False, or "auto" to try both ways and keep the faster. Results may differ in the last digits. Steps
-            that cannot be compiled run as they do without it; the log says why. Compiled, an index out of range is no
-            error; and with True, random ops draw other numbers, whatever the seed ("auto" leaves such steps alone).
+            True, False, or "auto" to try both ways, once that can pay, and keep the faster. Results may differ in the
+            last digits. Steps that cannot be compiled run as they do without it; the log says why. Compiled, an index
+            out of range is no error; and with True, random ops draw other numbers, whatever the seed ("auto" leaves
+            such steps alone).
         pure_model_fn: whether you vouch that `model_fn` builds the same model whenever it is given the same arguments.
             Then `evaluate` and `predict` do not call it again while their input is built in the same way.
 

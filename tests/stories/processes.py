@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.contracts.sources import ROOT
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 @dataclass

@@ -37,7 +37,7 @@ class Terminal:
 
     def text(self) -> str:
         os.close(self._side)
-        self._reader.join(timeout=5)
+        self._reader.join(timeout=60)
         os.close(self._screen)
         return b"".join(self._received).decode()
 

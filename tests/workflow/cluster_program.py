@@ -102,7 +102,7 @@ def together(model_dir: str, max_steps: int, seconds: float, model: str, verb: s
         save_checkpoints_steps=3,
         keep_checkpoint_max=0,
         log_step_count_steps=1,
-        session_creation_timeout_secs=60,
+        session_creation_timeout_secs=300,
     )
     paths = "loss", "layers/dense", "weights/dense/kernel", "gradients/weights/dense/kernel", lw.stats("features/x")
     watch = lw.Watch(*paths, every=2, do=look)

@@ -76,7 +76,7 @@ class Cluster:
     def _failures(self) -> int:
         return sum(code != 0 for codes in self.codes.values() for code in codes)
 
-    def until(self, holds: Any, what: str, seconds: float = 120.0) -> None:
+    def until(self, holds: Any, what: str, seconds: float = 300.0) -> None:
         end = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < end, f"waited in vain for {what}\n{self._tails()}"
@@ -90,7 +90,7 @@ class Cluster:
     def close(self) -> None:
         assert self._parent.stdin is not None
         self._parent.stdin.close()
-        self._parent.wait(timeout=120)
+        self._parent.wait(timeout=300)
 
     def _tails(self) -> str:
         return "\n".join(f"== {path.name}\n{path.read_text()[-2500:]}" for path in self.logs.glob("*.log"))

@@ -178,7 +178,7 @@ def test_an_observer_of_the_evaluator_ends_the_training_of_the_chief(tmp_path: P
     result = lw.train_and_evaluate(
         evaluator, endless, evaluation(start_delay_secs=0), observers=Watching(calls, stop_at=6)
     )
-    trains.join(timeout=60)
+    trains.join(timeout=300)
     assert not trains.is_alive()
     assert result.stopped == "Step 6 is enough."
     assert result.eval_result is not None

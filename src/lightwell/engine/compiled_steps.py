@@ -74,7 +74,7 @@ class CompiledSteps:
 
     def steps_of(self, most: int, left: float) -> int:
         """Of the steps that a call might have, how many to do by `many`; 0 for none of them."""
-        if most < 2 or not self._forms.is_wanted(left, is_settled=not self._ready.opened.threads.is_open):
+        if most < 2 or not self._forms.is_wanted(left):
             return 0
         return self._forms.steps_of(most)
 

@@ -39,7 +39,6 @@ class Fetches:
         self._places: dict[tuple[str, bool], int] = {}
         self._elements: list[tuple[Element, bool]] = []
         self._asked = dict(asked)  # kept alive: structures are told by the ids of what is in them
-        self._flat = {key: tuple(part.items()) for key, part in asked.items() if _is_flat(part)}
         self._reads = {key: self._reader(key, structure) for key, structure in asked.items()}
 
     @functools.cached_property
@@ -64,23 +63,6 @@ class Fetches:
             with_step, after_it = iter(merged), iter(late)
             merged = [next(after_it if is_late else with_step) for _, is_late in self._elements]
         return {key: read(merged) for key, read in self._reads.items()}
-
-    def is_for(self, asked: Mapping[Any, Any]) -> bool:
-        """Whether these are the very tensors that this was made for. Cheap, and true of most hooks at each step."""
-        mine = self._asked
-        if len(asked) != len(mine):
-            return False
-        # Tensors, and dicts of nothing else: a structure may be the same one with others in it.
-        return all(value is mine.get(key) and self._is_unchanged(key, value) for key, value in asked.items())
-
-    def _is_unchanged(self, key: Any, value: Any) -> bool:
-        if isinstance(value, tf.Tensor):
-            return True
-        known = self._flat.get(key)
-        if known is None or len(known) != len(value):
-            return False
-        items = zip(known, value.items(), strict=True)
-        return all(one is other and name == own for (name, one), (own, other) in items)
 
     def _reader(self, who: Any, part: Any) -> Read:
         if isinstance(part, tf.Tensor | tf.Operation):
@@ -141,11 +123,6 @@ class Fetches:
     def _read_parts(self, who: Any, make: Callable[..., Any], *parts: Any) -> Read:
         reads = [self._reader(who, one) for one in parts]
         return lambda values: make(*(read(values) for read in reads))
-
-
-def _is_flat(part: Any) -> bool:
-    """Whether it is a dict of tensors and of nothing else."""
-    return type(part) is dict and all(isinstance(value, tf.Tensor) for value in part.values())
 
 
 def _sequence_of(original: Any, reads: Sequence[Read]) -> Read:

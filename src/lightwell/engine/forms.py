@@ -18,8 +18,8 @@ _MOST_BYTES = 2**24  # of the batches that are taken in together
 _FIRST_STEPS = 4  # of calls before it is known that compiled steps are not far slower
 _FAR_SLOWER = 2  # times; what takes so long is tried no further
 _LONG = 0.1  # seconds; in a shorter call of a few steps, what is around them is most of it
-_WORTH = 4.0  # seconds of steps, before "auto" pays for compiling, which takes one of them and may save a third
-_MOST_PATIENCE = 3.0  # seconds, while it is not settled how steps are fastest without
+_WORTH = 3.0  # seconds of steps, before "auto" pays for compiling, which takes one of them and may save a third
+_TELLING = 0.1  # seconds of steps that tell how long one takes
 Sizes = tuple[int, ...]
 
 
@@ -39,18 +39,17 @@ class Forms:
         self._passed: set[Sizes] = set()
         self._made: set[Sizes] = set()
         self._seconds, self._steps = 0.0, 0
-        self._trial = Trial(self._is_auto, fewest=2)
+        self._trial = Trial(self._is_auto)
         self._is_sized = self._is_tried = False
         self.is_off = False
         self.room = 1
 
-    def is_wanted(self, left: float, is_settled: bool) -> bool:
+    def is_wanted(self, left: float) -> bool:
         """Whether a call shall be compiled.
 
         Args:
-            left: how many steps the run has left, as far as that is known: so many must be worth it. Where it is not
-                known, so many that have been.
-            is_settled: whether it is known how steps are fastest without.
+            left: how many steps the run has left: those must be worth it. Infinite where nobody knows: then those that
+                have been must.
         """
         if self.is_off or not self._is_auto:
             return not self.is_off
@@ -58,9 +57,9 @@ class Forms:
             return self._trial.other
         if self._made:
             return True
-        if not self._steps or not (is_settled or self._seconds > _MOST_PATIENCE):
-            return False
-        return (self._seconds if math.isinf(left) else left * self._seconds / self._steps) > _WORTH
+        if math.isinf(left):
+            return self._seconds > _WORTH
+        return self._seconds > _TELLING and left * self._seconds / self._steps > _WORTH
 
     def steps_of(self, asked: int) -> int:
         """How many of the steps asked for a call may have."""

@@ -91,7 +91,9 @@ class Opened:
         self.files = files
         given = program.graph, program.inputs.initializers
         self.threads = Threads(
-            may_run_in_calling_thread(*given), may_run_in_calling_thread(*given, from_the_first=True)
+            may_stay=may_run_in_calling_thread(*given),
+            may_start=may_run_in_calling_thread(*given, from_the_first=True),
+            ops=len(program.graph.get_operations()),
         )
         self.version: Any = None
         self._is_remote = False

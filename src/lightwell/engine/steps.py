@@ -53,7 +53,6 @@ class Steps:
             self._compiled = CompiledSteps(ready, ready.opened.compiled, self._loop)
         self._find = find
         self._looks: dict[Hashable, _Look] = {}
-        self._last_look: _Look | None = None
         self._many: dict[bool, list[Any]] = {}
         self._no_metadata = tf.compat.v1.RunMetadata()  # there is something in it only where options ask for it
 
@@ -153,9 +152,6 @@ class Steps:
 
     def _look_for(self, asked: Mapping[int, Any]) -> _Look:
         """The fetches of a step that hooks ask something of; made once for each set."""
-        look = self._last_look
-        if look is not None and look.fetches.is_for(asked):
-            return look
         key = key_of(asked)
         look = self._looks.get(key)
         if look is None:
@@ -168,7 +164,6 @@ class Steps:
             if len(self._looks) >= _MOST_PREPARED:  # a hook that makes up new fetches each step
                 return look
             self._looks[key] = look
-        self._last_look = look
         return look
 
     def _each_step(self) -> list[Any]:

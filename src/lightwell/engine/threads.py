@@ -1,15 +1,16 @@
 """By the pool of threads, or in the calling one? Both are tried, on calls that have to be made anyway.
 
-A session hands operations to a pool of threads. For small ones the handing over costs more than it gains, for large
-ones not, and which it is differs from model to model and machine to machine. The numbers are the same.
+A session hands operations to a pool of threads. For small ones the handing over costs more than it gains, however many
+there are, for large ones not, and which it is differs from model to model and machine to machine. The numbers are the
+same.
 """
 
 from __future__ import annotations
 
 import math
 
-_FEWEST_STEPS = 10  # fewer say nothing
-_SMALL = 0.003  # seconds; of a longer step, handing over is a small part
+_SHORTEST = 0.001  # seconds; calls that are shorter, taken together, say nothing
+_SMALL = 1e-5  # seconds of a step, for each op of its graph; of larger ones, handing over is a small part
 _TURNS = 6
 
 
@@ -18,7 +19,6 @@ class Trial:
 
     Args:
         is_open: whether there is a choice at all.
-        fewest: so many steps are timed together: calls of fewer say nothing by themselves.
         small: seconds; where a step takes longer, the one way will do.
 
     Attributes:
@@ -27,10 +27,10 @@ class Trial:
         best: seconds that a step takes, of the one way (False) and of the other.
     """
 
-    def __init__(self, is_open: bool, fewest: int = 1, small: float = math.inf) -> None:
+    def __init__(self, is_open: bool, small: float = math.inf) -> None:
         self.is_open = is_open
         self.other = False
-        self._fewest, self._small = fewest, small
+        self._small = small
         self._steps, self._seconds = 0, 0.0
         self._calls = -2  # the first ones prepare
         self.best = {False: math.inf, True: math.inf}
@@ -38,7 +38,7 @@ class Trial:
     def took(self, steps: int, seconds: float) -> None:
         """Takes in how long a call took that was made the present way."""
         self._steps, self._seconds = self._steps + steps, self._seconds + seconds
-        if not self.is_open or self._steps < self._fewest:
+        if not self.is_open or self._seconds < _SHORTEST:
             return
         steps, seconds, self._steps, self._seconds = self._steps, self._seconds, 0, 0.0
         turn, is_second = divmod(self._calls, 2)  # the first call of a turn finds caches as the other way left them
@@ -56,12 +56,13 @@ class Threads(Trial):
     Args:
         may_stay: whether steps may run in the calling thread at all.
         may_start: whether they may do so from the first of a run, which sets the input going.
+        ops: how many ops their graph has.
     """
 
-    def __init__(self, may_stay: bool, may_start: bool) -> None:
+    def __init__(self, may_stay: bool, may_start: bool, ops: int) -> None:
         self.may_stay, self.may_start = may_stay, may_start
         self._has_begun = False
-        super().__init__(may_stay, _FEWEST_STEPS, _SMALL)
+        super().__init__(may_stay, _SMALL * ops)
 
     def begin(self) -> None:
         """Takes in that a run begins."""
