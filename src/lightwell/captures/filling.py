@@ -20,7 +20,7 @@ from lightwell.errors import CaptureError
 
 ROW = "row"
 _ROWS = Kind(ROW, "int64", ())
-_PIECE = 2**23  # bytes
+_PIECE = 2**24  # bytes; what is smaller is read more slowly, what is larger waits longer at the end of a capture
 
 
 class Filling:

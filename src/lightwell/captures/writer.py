@@ -19,7 +19,7 @@ from lightwell.captures.folder import FileBeingWritten, Folder, Gap
 from lightwell.captures.manifest import Manifest, Shard
 from lightwell.errors import CaptureError, LightwellError
 
-_MOST_WAITING = 2**23  # two calls of many steps
+_MOST_WAITING = 2**22  # bytes, with what is being written: a call of many steps, while the next one is computed
 _STOP = None
 
 
@@ -107,12 +107,14 @@ class Writer:
             self.manifest = self._settle(self.manifest)
             self._folder.write_manifest(self.manifest)
             while (batches := self._next()) is not _STOP:
+                size = batches.bytes
                 while batches is not None:
                     batches = self._shard.take(batches)
                     self.written = self._finished + self._shard.written
                     if self._shard.is_full:
                         self._finish_shard()
                         self._folder.write_manifest(self.manifest)
+                self._took(size)
             if self._shard.batches and not self._is_broken_off:
                 self._finish_shard()
         except BaseException as error:
@@ -126,10 +128,12 @@ class Writer:
         with self._changed:
             while not self._queue:
                 self._changed.wait()
-            batches = self._queue.popleft()
-            self._waiting -= 0 if batches is None else batches.bytes
+            return self._queue.popleft()
+
+    def _took(self, size: int) -> None:
+        with self._changed:
+            self._waiting -= size
             self._changed.notify_all()
-            return batches
 
     def _begin_shard(self) -> FileBeingWritten:
         return self._folder.begin(_name(self._place))

@@ -7,6 +7,7 @@ compared with what is there.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ from lightwell.edits.base import Edit
 from lightwell.edits.changes import Changes
 from lightwell.edits.held import InVariables
 from lightwell.engine.build import draft, finish
+from lightwell.engine.kept import Kept
 from lightwell.engine.program import Program
 from lightwell.engine.runner import END_OF_INPUT, Runner
 from lightwell.engine.sessions import Prepared
@@ -325,18 +327,23 @@ def _hand_over(run: Runner, tapped: Tapped, late: Gap | None, take: Callable[[Ba
         take: is given the batches; says whether it wants more.
     """
     number, row = (0, 0) if late is None else (late.first - 1, None)
-    while not run.should_stop:
-        try:
-            kept = run.advance()
-        except END_OF_INPUT:
-            return
+
+    def hand_over(kept: Kept) -> bool:
+        nonlocal number, row
         for lengths, values in tapped.found(kept, run.kept_structure):
             if row is None and late is not None:  # how many examples are there is known, not how many in the last batch
                 row = late.first_row - int(lengths[0])
             batches = Batches(number, row or 0, lengths, values)
             number, row = number + len(batches), batches.first_row + batches.examples
             if not take(batches):
-                return
+                return False
+        return True
+
+    with contextlib.suppress(*END_OF_INPUT):
+        while not run.should_stop and hand_over(
+            run.advance()
+        ):  # nothing of a call is held here while the next one runs
+            pass
 
 
 def _check_taps(taps: Sequence[Any]) -> None:
