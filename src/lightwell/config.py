@@ -213,7 +213,8 @@ class RunConfig:
         for name in _STRATEGIES:  # a strategy is its devices: a copy of one would be another
             held = getattr(self, f"_{name}", None)
             memo[id(held)] = held
-        vars(new).update(copy.deepcopy(vars(self), memo))
+        for name, held in vars(self).items():
+            vars(new)[name] = held if isinstance(held, _PLAIN) else copy.deepcopy(held, memo)
         return new
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -236,6 +237,7 @@ class RunConfig:
             setattr(self, f"_{name}", value)
 
 
+_PLAIN = (str, int, float, type(None))  # a copy of these is the thing itself
 _STRATEGIES = ("train_distribute", "eval_distribute", "experimental_distribute")
 # Its settings by name, in the order of the constructor, and what it tells about its place in a cluster.
 _SETTINGS = tuple(name for name in inspect.signature(RunConfig).parameters)

@@ -70,8 +70,9 @@ def exists(prefix: str) -> bool:
 def is_in(prefix: str, directory: str) -> bool:
     """Whether a checkpoint belongs to a directory, however the two paths are spelt."""
     own, other = os.path.dirname(prefix) or ".", directory or "."
-    if "://" in own or "://" in other:
-        return own.rstrip("/") == other.rstrip("/")
+    are_same = own.rstrip("/") == other.rstrip("/")
+    if are_same or "://" in own or "://" in other:
+        return are_same
     return os.path.realpath(own) == os.path.realpath(other)
 
 

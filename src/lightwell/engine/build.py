@@ -28,7 +28,7 @@ from lightwell.inputs.call import call_input_fn
 from lightwell.inputs.shares import Share, shares_of
 from lightwell.inputs.unpack import Inputs, unpack_inputs, with_all_initializers
 from lightwell.interop.completion import completed
-from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn, keras_in_replica
+from lightwell.interop.keras_scope import keras_in_input_fn, keras_in_model_fn, keras_in_replica, keras_replaced
 from lightwell.interop.trace import KerasTrace
 from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
 from lightwell.keys import GLOBAL_STEP_READS, LOSS, OWN_SCOPE, ModeKeys
@@ -107,7 +107,8 @@ def build(recipe: Recipe) -> Program:
         InputFnError: `input_fn`, or what it returned, cannot be used.
         ModelFnError: `model_fn`, or what it returned, cannot be used.
     """
-    return finish(draft(recipe))
+    with keras_replaced():
+        return finish(draft(recipe))
 
 
 def draft(recipe: Recipe) -> Draft:

@@ -55,7 +55,7 @@ from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.inputs.call import in_scope
 from lightwell.inputs.unpack import Inputs
 from lightwell.interop.completion import completed
-from lightwell.interop.keras_scope import keras_in_model_fn
+from lightwell.interop.keras_scope import keras_in_model_fn, keras_replaced
 from lightwell.interop.trace import active_trace
 from lightwell.keys import ModeKeys
 from lightwell.sight.describe import Description
@@ -361,6 +361,7 @@ def _fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
     return FedInputs(inputs, model.params, model.config, verb)
 
 
+@keras_replaced()
 def _prepared(
     model: Model,
     recipe: Recipe,

@@ -69,13 +69,11 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
     """
     trace = KerasTrace(tf.compat.v1.get_default_graph(), mode)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(keras_replaced())
         if doors.keras3() is not None:
-            stack.enter_context(_keras3.applied())
             stack.callback(give_back, trace)
             stack.callback(take_back, trace)
         stack.enter_context(doors.fresh_counters())
-        if doors.legacy_keras() is not None:
-            stack.enter_context(_legacy.applied())
         stack.enter_context(tracing(trace))
         has_legacy = doors.is_legacy_loaded()
         yield trace
@@ -84,6 +82,18 @@ def keras_in_model_fn(mode: str | None) -> Iterator[KerasTrace]:
                 "model_fn was the first to import tf_keras, so its layers could not be followed: moving statistics "
                 "would not be updated. Import tf_keras before the Estimator is used."
             )
+
+
+@contextlib.contextmanager
+def keras_replaced() -> Iterator[None]:
+    """Replaces what Keras classes need. Each has hundreds below it, and so replacing takes a while: around several
+    graphs, or several functions of one, it is done once."""
+    with contextlib.ExitStack() as stack:
+        if doors.keras3() is not None:
+            stack.enter_context(_keras3.applied())
+        if doors.legacy_keras() is not None:
+            stack.enter_context(_legacy.applied())
+        yield
 
 
 def keras_in_replica() -> contextlib.AbstractContextManager[None]:
