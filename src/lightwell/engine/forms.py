@@ -10,11 +10,10 @@ import math
 from typing import Any
 
 from lightwell.engine.threads import Trial
+from lightwell.inputs.pipeline import MOST_AT_ONCE, MOST_BYTES_AT_ONCE
 from lightwell.log import logger
 
 _MOST_FORMS = 4  # each takes a second or more to make
-_MOST_STEPS = 128
-_MOST_BYTES = 2**24  # of the batches that are taken in together
 _FIRST_STEPS = 4  # of calls before it is known that compiled steps are not far slower
 _FAR_SLOWER = 2  # times; what takes so long is tried no further
 _LONG = 0.1  # seconds; in a shorter call of a few steps, what is around them is most of it
@@ -69,7 +68,7 @@ class Forms:
         """Takes in how big a batch is; the first one counts."""
         if not self._is_sized:
             self._is_sized = True
-            self.room = max(1, min(_MOST_STEPS, _MOST_BYTES // max(batch_bytes, 1)))
+            self.room = max(1, min(MOST_AT_ONCE, MOST_BYTES_AT_ONCE // max(batch_bytes, 1)))
 
     def may_be_used(self, sizes: Sizes, steps: int, may_be_new: bool) -> bool:
         """Whether so many batches of these lengths go over in a form, be it in one yet to be made."""

@@ -16,6 +16,10 @@ from typing import Any
 
 import tensorflow as tf
 
+MOST_AT_ONCE = 128
+"""How many batches are taken in a burst, at most."""
+MOST_BYTES_AT_ONCE = 2**24
+"""How big those may be, together."""
 _AHEAD = 2
 _ITERATORS = ("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2")
 _MANY_COLUMNS = 4
@@ -35,7 +39,7 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset, in_bursts: bool
     """An initialiser for `iterator` over the elements of `dataset`, or its own where there is something to tune.
 
     Made after the model, so that the ops of the model are numbered, and random ops seeded, as without it. Where batches
-    are taken `in_bursts`, it comes to be as many batches ahead as one of them takes.
+    are taken `in_bursts`, it is as many batches ahead as one of them takes.
     """
     source = iterator.initializer.inputs[0].op
     kinds = {op.type for op in datasets_behind(source)}
@@ -45,7 +49,7 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset, in_bursts: bool
     if chain:
         dataset = _gathered(chain)
     if source.type != "PrefetchDataset" or chain or in_bursts:
-        dataset = dataset.prefetch(tf.data.AUTOTUNE if in_bursts else _AHEAD)
+        dataset = dataset.prefetch(_ahead_of_bursts(source, dataset) if in_bursts else _AHEAD)
     options = tf.data.Options()
     options.autotune.enabled = False
     # TensorFlow would rewrite the pipeline, shuffle and repeat into one, with the same order of elements; for that it
@@ -55,6 +59,17 @@ def lighter_initializer(iterator: Any, dataset: tf.data.Dataset, in_bursts: bool
     variant = tf.data.experimental.to_variant(dataset.with_options(options))
     # `Iterator.make_initializer` does the same, but complains about a deprecation of its own.
     return tf.raw_ops.MakeIterator(dataset=variant, iterator=iterator.initializer.inputs[1])
+
+
+def _ahead_of_bursts(source: tf.Operation, dataset: tf.data.Dataset) -> int:
+    """As many batches as a burst may take; where their size is not known, what TensorFlow comes to by and by."""
+    rows = [tf.get_static_value(op.inputs[1]) for op in datasets_behind(source) if op.type in _BATCHES]
+    parts = tf.nest.flatten(dataset.element_spec)
+    numbers = [part.shape[1:].num_elements() if isinstance(part, tf.TensorSpec) else None for part in parts]
+    if len(rows) != 1 or rows[0] is None or None in numbers:
+        return int(tf.data.AUTOTUNE)
+    size = int(rows[0]) * sum(part.dtype.size * number for part, number in zip(parts, numbers, strict=True))
+    return int(max(_AHEAD, min(MOST_AT_ONCE, MOST_BYTES_AT_ONCE // max(size, 1))))
 
 
 def datasets_behind(source: tf.Operation) -> list[tf.Operation]:
