@@ -72,7 +72,10 @@ class Gradients(Section):
                 f"Watch({entries[0].path!r}, ...), which builds it in time."
             )
         with tf.name_scope("gradients"):
-            gradients = tf.gradients(program.spec.loss, [entry.prototype for entry in entries])
+            # As optimizers ask for them, so that it is the same backward pass to the last op.
+            gradients = tf.compat.v1.gradients(
+                program.spec.loss, [entry.prototype for entry in entries], gate_gradients=True
+            )
             return {
                 entry.path: tf.convert_to_tensor(gradient)
                 for entry, gradient in zip(entries, gradients, strict=True)
