@@ -195,6 +195,18 @@ def wait_instead(operation: Any, for_these: Sequence[Any], for_those: Sequence[A
     return True
 
 
+def read_instead(operation: Any, place: int, tensor: Any) -> None:
+    """Lets an operation that exists read another tensor as one of its inputs, with the same value.
+
+    Inputs of what the user's `model_fn` has put together cannot be changed in public. Without it, steps take longer.
+    """
+    missing = lacking(operation, ["_update_input"])
+    if missing:
+        tell_once(release(), tuple(missing), "Training of wide layers takes longer.")
+        return
+    operation._update_input(place, tensor)
+
+
 def compute_as_written(operation: Any) -> None:
     """Lets TensorFlow compute an operation as it is written, and not join it with what comes after it.
 

@@ -27,6 +27,7 @@ from lightwell.loops.fusible import draws_apart, why_not_fused
 from lightwell.loops.host_part import host_part
 from lightwell.loops.loop import Loop, can_be_kept, fuse
 from lightwell.loops.order import settle_order
+from lightwell.loops.products import mirror_products
 from lightwell.loops.step_copy import step_ops
 from lightwell.loops.task import Task
 
@@ -93,6 +94,7 @@ def make_ready(
         inputs = with_lighter_initializers(program.inputs, in_bursts=bool(how[1]))
         program = dataclasses.replace(program, inputs=inputs)
         if task.count is not None:
+            mirror_products(program.graph, targets)
             settle_order(program.graph, targets)
         every = [*keepable, *_bulk_elements(in_bulk, task)]
         loop = _loop(program, task, hooks, plan, how, targets, _elements_of(looks), every)

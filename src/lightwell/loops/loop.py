@@ -260,7 +260,7 @@ def _add_loop(
     first = [f"^{node}" for node in recorded] or ran  # the count says that the rest is there
     counted = step.node("keep_done", "AssignVariableOp", [step.enter(done.handle), more, *first], dtype=_COUNT)
     go_on = _going_on(step, task, until)
-    following = more if go_on is None else step.node("chosen", "SelectV2", [go_on, more, most_inside], T=_COUNT)
+    following = more if go_on is None else step.node("chosen", "Select", [go_on, more, most_inside], T=_COUNT)
     step.node("next", "NextIteration", [step.node("after", "Identity", [following, f"^{counted}"], T=_COUNT)], T=_COUNT)
     return f"{end}:0"
 

@@ -141,7 +141,7 @@ class StepCopy(_Copy):
         super().__init__(graph, scope, inside, outside)
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
-        self._within_loops = _within_loops(inside)
+        self._within_loops = within_loops(inside)
         for op in inside:
             self._add_op(op)
 
@@ -297,7 +297,7 @@ def lasts_between_steps(op: tf.Operation) -> bool:
     return all(tensor.op.type == "Const" for tensor in op.inputs)
 
 
-def _within_loops(ops: Sequence[tf.Operation]) -> frozenset[str]:
+def within_loops(ops: Sequence[tf.Operation]) -> frozenset[str]:
     """Names of the ops inside loops of the step's own that are made of the same primitives. They run when their loop
     does; an edge from around it to one of them would be none that TensorFlow allows."""
     users: dict[str, list[tf.Operation]] = {}

@@ -92,7 +92,8 @@ class Gradients(Section):
 
 def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
     try:
-        return list(tf.gradients(loss, [entry.prototype for entry in entries]))
+        # As optimizers ask for them, so that it is the same backward pass to the last op.
+        return list(tf.compat.v1.gradients(loss, [entry.prototype for entry in entries], gate_gradients=True))
     except LookupError as error:
         without = re.search(r"operation\s*'([^']+)' \(op type: (\w+)\)", str(error))
         if without is None:
