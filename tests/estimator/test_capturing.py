@@ -142,6 +142,28 @@ def test_it_goes_on_where_it_was_broken_off(est: lw.Estimator, whole: Path, tmp_
     assert kept.items() <= files(tmp_path / "a").items()
 
 
+def test_a_big_shard_is_written_piece_by_piece(est: lw.Estimator, tmp_path: Path) -> None:
+    big = np.random.default_rng(5).random((9_000, 1_024), np.float32)
+
+    def input_fn() -> Any:
+        features = {"x": np.zeros([9_000, 6, 6, 1], np.float32), "big": big}
+        return tf.data.Dataset.from_tensor_slices(features).batch(500)
+
+    def captured() -> Any:
+        return est.capture(input_fn, "features/big", tmp_path / "a", shard_bytes="20MB")
+
+    store = captured()
+    assert [len(chunk) for chunk in store["big"].chunks] == [4_500, 500, 4_000]
+    for start in (0, 4_400, 4_900, 8_900):
+        np.testing.assert_array_equal(store["big"][start : start + 300], big[start : start + 300])
+    before = files(tmp_path / "a")
+    with pa.memory_map(str(tmp_path / "a" / "shard-00000.arrow")) as source:
+        assert pa.ipc.open_file(source).num_record_batches == 2
+    (tmp_path / "a" / "shard-00001.arrow").unlink()  # it goes on behind the second piece
+    captured().verify()
+    assert files(tmp_path / "a") == before
+
+
 def test_a_complete_one_is_opened_as_it_is(est: lw.Estimator, whole: Path, log: LogLines) -> None:
     before = {file: file.stat().st_mtime_ns for file in whole.iterdir()}
     assert len(again(est, whole)) == models.COUNT

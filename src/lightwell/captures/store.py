@@ -6,6 +6,7 @@ Takes a folder; gives a `Capture`. Files are mapped, not read; nothing in them i
 from __future__ import annotations
 
 import functools
+import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -240,7 +241,7 @@ class Capture:
             try:
                 if os.path.getsize(path) != shard.bytes:
                     raise CaptureError(f"it has {os.path.getsize(path)} bytes, and should have {shard.bytes}")
-                found += _record_batches(pa.memory_map(path).read_buffer())
+                found += _record_batches(path)
             except (OSError, pa.ArrowInvalid) as error:
                 raise CaptureError(
                     f"{path} cannot be read: {error}. Call capture again with the same arguments: what is damaged is "
@@ -271,8 +272,10 @@ class Capture:
             )
 
 
-def _record_batches(file: Any) -> Any:
-    """The record batches of a mapped Arrow file, read as the stream that it is; to look each up takes longer."""
+def _record_batches(path: str) -> Any:
+    """The record batches of an Arrow file, mapped, and read as the stream that it is: to look each up takes longer."""
     import pyarrow as pa
 
-    return pa.ipc.open_stream(file.slice(_MAGIC))
+    with open(path, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return pa.ipc.open_stream(pa.py_buffer(mapped).slice(_MAGIC))

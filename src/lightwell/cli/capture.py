@@ -15,7 +15,7 @@ from lightwell.cli.output import complain, show
 _EPILOG = """\
 A capture runs the program's own code, so that is what is named: MODEL is an Estimator, a function that makes one, or a
 model_fn (then with --model-dir); INPUT is its input_fn, which gives the data once. Modules are looked for in the
-current directory first. Killed and called again, it goes on where it was.
+current directory first. Killed and called again, it goes on where it was; complete, it is opened as it is.
 
 examples:
   lightwell capture train.py:make_estimator --input train.py:eval_input_fn --tap 'layers/*' --tap labels --to acts
@@ -35,14 +35,26 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", metavar="MODEL", help="MODULE:NAME or FILE.py:NAME")
-    parser.add_argument("--input", required=True, metavar="MODULE:NAME", help="the input_fn")
-    parser.add_argument("--tap", required=True, action="append", metavar="PATH", help="what to keep; again for more")
-    parser.add_argument("--to", required=True, metavar="FOLDER", help="where to")
-    parser.add_argument("--key", metavar="FEATURE", help="the feature that identifies an example")
+    parser.add_argument("--input", required=True, metavar="MODULE:NAME", help="the input_fn: gives the data, once")
+    parser.add_argument(
+        "--tap",
+        required=True,
+        action="append",
+        metavar="PATH",
+        help="what to keep, a path or a pattern: 'layers/*', labels, features/id; give it again for more",
+    )
+    parser.add_argument("--to", required=True, metavar="FOLDER", help="the folder to keep it in, a new one")
+    parser.add_argument("--key", metavar="FEATURE", help="the feature that identifies an example: captures join by it")
     parser.add_argument("--steps", type=int, metavar="N", help="how many batches to take; by default all")
-    parser.add_argument("--budget", metavar="SIZE", help="the most that it may take, as 2GB")
-    parser.add_argument("--beyond", choices=("sample", "statistics"), default="sample", help="what to keep beyond that")
-    parser.add_argument("--checkpoint", metavar="PATH", help="a checkpoint instead of the newest")
+    parser.add_argument("--budget", metavar="SIZE", help="the most that it may take on disk: 500MB, 2GB")
+    parser.add_argument(
+        "--beyond",
+        choices=("sample", "statistics"),
+        default="sample",
+        help="what to keep where all is more than the budget: one example of so many (the default), or mean, std, min, "
+        "max and zeros of each unit over all examples, and no rows",
+    )
+    parser.add_argument("--checkpoint", metavar="PATH", help="a checkpoint of the model; by default the newest")
     parser.add_argument("--model-dir", metavar="DIR", help="with a model_fn: where the model lives")
     parser.add_argument("--params", metavar="JSON", help="params for a model_fn: JSON, or a file of it")
     parser.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
@@ -71,6 +83,7 @@ def _call(arguments: argparse.Namespace) -> int:
             overwrite=arguments.overwrite,
         )
     except LightwellError as error:
-        complain(str(error), "capture")
+        as_here = str(error).removeprefix("capture: ").replace("capture(..., overwrite=True)", "--overwrite")
+        complain(as_here, "capture")
         return 2
     return show(str(store), "capture")
