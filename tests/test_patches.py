@@ -45,6 +45,23 @@ def test_what_somebody_else_put_there_stays() -> None:
     Target.kept = 1
 
 
+def test_a_stand_in_serves_again_until_what_it_stands_for_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def more(value: int) -> int:
+        made.append(value)
+        return value + 1
+
+    shared = SharedPatches(lambda patches: patches.wrap(Target, "kept", more))
+    seen = []
+    for kept in (1, 1, 5, 5, 1):
+        monkeypatch.setattr(Target, "kept", kept)
+        with shared.applied():
+            seen.append(Target.kept)
+        assert Target.kept == kept
+    assert (seen, made) == ([2, 2, 6, 6, 2], [1, 5, 1])
+
+
 def test_a_function_is_replaced_in_every_module_that_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None: ...
 
