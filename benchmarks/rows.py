@@ -148,7 +148,7 @@ ROWS = (
         "by its filter 5.2 and 5.2), the layer of 3136 x 1024 weights 9.0 and 9.3 (forward 2.5 and 2.5, by its input "
         "4.0 and 4.1, by its weights 2.5 and 2.7), Adam over these 3.7 and 3.5, all else 2.4 and 2.8. With two threads "
         "the product by the input of that layer took 12 ms of the processors instead of 4; its mirror image takes "
-        "3.7, with the same digits, and is what Lightwell computes. Memory is no part of it: two page faults "
+        "3.7, and is what Lightwell computes. Memory is no part of it: two page faults "
         "a step. Tried, no difference beyond noise: threads that do not spin; one thread between operations; "
         "the calling thread. One thread inside an operation and two between takes a sixth less of the processors, but"
         " may give other last digits, so it is left to `RunConfig(session_config=...)`.",

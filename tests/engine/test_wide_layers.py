@@ -76,7 +76,7 @@ def check(net: Any, rows: int, folder: Path) -> None:
         np.testing.assert_array_equal(fused[name], value)
     for name, value in by_hand(net, rows).items():
         assert np.abs(value - KERNEL).max() > 1e-3, "it was trained"
-        # Where there is one thread for an operation, sums may come in another order.
+        # The same sums, though threads may cut them into other parts.
         np.testing.assert_allclose(fused[name], value, rtol=1e-5, atol=1e-6)
 
 

@@ -1,9 +1,11 @@
 """Products of a backward pass, in the form that is computed fastest. Takes a graph that is not final, and changes it.
 
 The gradient of `inputs @ weights` by `inputs` is a product with the weights transposed. For that TensorFlow's library
-on CPUs takes up to four times as long, from 16 rows on, as for its mirror image, the weights times the other factor
-transposed: the same sums, in the same order, so that not a digit changes. With a wide layer after convolutions it is
-the longest operation of a step. Fewer rows go another way there, in which the two are equally fast.
+on CPUs, with several threads and from 16 rows on, takes up to four times as long as for its mirror image, the weights
+times the other factor transposed. With a wide layer after convolutions it is the longest operation of a step.
+
+They are the same sums; how a sum is cut into parts depends on the shapes and the number of threads, in either form, so
+a last digit may differ as it does between machines. All steps of a program take the same form, whoever looks.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ def mirror_products(graph: tf.Graph, targets: Sequence[Any]) -> None:
         graph: the graph, which must not be final.
         targets: the ops and tensors of a step.
     """
+    if tf.config.list_physical_devices("GPU"):  # where the products may run on one
+        return
     ops = step_ops(targets)[0]
     slow = [op for op in ops if op.type == "MatMul" and _is_slow(op)]
     inside = within_loops(ops) if slow else frozenset()  # their ops can only be made where the loop is
