@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from tests.conftest import LogLines
@@ -15,49 +14,6 @@ import lightwell as lw
 from lightwell import _tf
 
 v1 = tf.compat.v1
-
-
-def test_listeners_can_be_added_to_a_users_own_hook(tmp_path: Path) -> None:
-    heard: list[str] = []
-
-    class Listener(v1.train.CheckpointSaverListener):
-        def begin(self) -> None:
-            heard.append("begin")
-
-    with tf.Graph().as_default():
-        v1.train.create_global_step()
-        hook = v1.train.CheckpointSaverHook(str(tmp_path), save_steps=1, saver=v1.train.Saver())
-        _tf.add_listeners(hook, [Listener()])
-        hook.begin()
-    assert heard == ["begin"]
-
-
-def _sum(features: Any, labels: Any, mode: str) -> Any:
-    w = v1.get_variable("w", [2, 1], initializer=v1.ones_initializer())
-    out = features["x"] @ w
-    metric = tf.keras.metrics.Mean(name="mean")
-    metric.update_state(out)
-    loss = tf.reduce_mean(tf.square(out - labels), name="the_loss")
-    step = v1.train.GradientDescentOptimizer(0.0001).minimize(loss, v1.train.get_global_step())
-    return lw.EstimatorSpec(mode, out, loss, step, eval_metric_ops={"mean": metric})
-
-
-def _data() -> Any:
-    x = np.arange(16, dtype=np.float32).reshape(8, 2)
-    return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1])).batch(2)
-
-
-class _Losses(v1.train.SessionRunHook):  # type: ignore[misc]
-    """Looks at every step, so that each is a call of its own."""
-
-    def __init__(self) -> None:
-        self.seen: list[float] = []
-
-    def before_run(self, run_context: Any) -> Any:
-        return v1.train.SessionRunArgs("the_loss:0")
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        self.seen.append(float(run_values.results))
 
 
 def test_an_operation_that_takes_no_more_inputs_is_left_alone(log: Any) -> None:

@@ -88,7 +88,7 @@ def test_the_outputs_of_a_layer_are_numbered() -> None:
         layer = Both()
         outputs = layer(tf.ones([1]))
         layer(tf.ones([1]))
-    assert seen == [(f"layers/both{call}[{place}]", "Both") for call in ("", ":1") for place in (0, 1)]
+    assert seen == [(f"layers/both{call}{part}", "Both") for call in ("", ":1") for part in ("/input", "[0]", "[1]")]
     assert book.calls[0].outputs is outputs is layer.get_output_at(0)
     assert outputs["a"][1] is None
     assert run([outputs["a"][0], outputs["b"]]) == [0.0, 1.0]

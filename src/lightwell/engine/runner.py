@@ -180,7 +180,7 @@ class Runner:
                 self._sessions.keep(ready.key, ready.opened, self._generation)
             elif opened is not None:
                 self._close(opened)
-                opened.free()
+                opened.free() if self._sessions is None else self._sessions.let_go(opened)
 
     # Opening and closing
 

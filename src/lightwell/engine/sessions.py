@@ -179,7 +179,11 @@ class Sessions:
                 while len(self._idle) > _MOST_KEPT:
                     surplus.append(self._idle.popitem(last=False)[1])
         for old in surplus:
-            old.free()
+            self.let_go(old)
+
+    def let_go(self, opened: Opened) -> None:
+        """A session that cannot be used again, or not any more, is over."""
+        opened.free()
 
     def close(self) -> None:
         """Frees all sessions: those that wait now, those in use once they are done."""
@@ -187,5 +191,5 @@ class Sessions:
             idle, self._idle = list(self._idle.values()), OrderedDict()
             self.generation += 1
         for opened in idle:
-            opened.free()
+            self.let_go(opened)
         give_back()

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf_hooks
 from lightwell.config import RunConfig
 from lightwell.devices.member import TrainingOver
 from lightwell.devices.together import has_joint_statistics
@@ -164,7 +164,7 @@ def _saver_hook(
     """The default checkpoint hook; None when the user brings one, or wants no checkpoints."""
     brought = [hook for hook in given if isinstance(hook, tf.compat.v1.train.CheckpointSaverHook)]
     if brought:
-        _tf.add_listeners(brought[0], listeners)
+        _tf_hooks.add_listeners(brought[0], listeners)
         return None
     if not config.save_checkpoints_secs and not config.save_checkpoints_steps:
         if listeners:

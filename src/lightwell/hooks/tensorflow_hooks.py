@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf, _tf_hooks
 from lightwell._probes import tell_once
 from lightwell.hooks.base import NEVER, ScheduledHook, SessionRunValues
 
@@ -45,15 +45,19 @@ class _Adapted(ScheduledHook):
         self._hook.after_create_session(session, coord)
 
     def looks_at(self) -> Any:
-        return _tf.hook_state(self._hook, "global_step_tensor")
+        return _tf_hooks.hook_state(self._hook, "global_step_tensor")
 
     def next_look(self, global_step: int) -> int:
         return global_step + 1 if self._sees_all else self._next(global_step)
 
     def next_look_seconds(self) -> float:
-        timer = _tf.hook_state(self._hook, "timer")
-        every = _tf.hook_state(timer, "every_secs") if timer is not None else None
-        return math.inf if every is None else (_tf.hook_state(timer, "last_triggered_time") or 0) + every - time.time()
+        timer = _tf_hooks.hook_state(self._hook, "timer")
+        every = _tf_hooks.hook_state(timer, "every_secs") if timer is not None else None
+        return (
+            math.inf
+            if every is None
+            else (_tf_hooks.hook_state(timer, "last_triggered_time") or 0) + every - time.time()
+        )
 
     def before_run(self, run_context: Any) -> Any:
         return self._hook.before_run(run_context)
@@ -69,10 +73,10 @@ class _Adapted(ScheduledHook):
 
     def _steps_to_trigger(self, count: int) -> int:
         """How many steps the timer lets pass, if the next one has the number `count`."""
-        timer = _tf.hook_state(self._hook, "timer")
+        timer = _tf_hooks.hook_state(self._hook, "timer")
         if not isinstance(timer, _v1.SecondOrStepTimer):  # one that never triggers
             return NEVER if timer is not None and not timer.should_trigger_for_step(NEVER) else 0
-        last, every = timer.last_triggered_step(), _tf.hook_state(timer, "every_steps")
+        last, every = timer.last_triggered_step(), _tf_hooks.hook_state(timer, "every_steps")
         if last is None:
             return 0
         return NEVER if every is None else max(0, math.ceil(last + every - count))
@@ -84,13 +88,13 @@ class _LogTensors(_Adapted):
     leans_on = ("current_tensors", "iter_count", "timer")
 
     def looks_at(self) -> Any:
-        return _tf.hook_state(self._hook, "current_tensors")
+        return _tf_hooks.hook_state(self._hook, "current_tensors")
 
     def passed(self, steps: int) -> None:
-        _tf.set_hook_state(self._hook, "iter_count", self._runs() + steps)
+        _tf_hooks.set_hook_state(self._hook, "iter_count", self._runs() + steps)
 
     def _runs(self) -> int:
-        return int(_tf.hook_state(self._hook, "iter_count") or 0)
+        return int(_tf_hooks.hook_state(self._hook, "iter_count") or 0)
 
     def _next(self, global_step: int) -> int:
         return global_step + 1 + self._steps_to_trigger(self._runs())
@@ -102,7 +106,7 @@ class _CountSteps(_Adapted):
     leans_on = ("global_step_tensor", "last_global_step", "timer")
 
     def _next(self, global_step: int) -> int:
-        stands_still = _tf.hook_state(self._hook, "last_global_step") == global_step
+        stands_still = _tf_hooks.hook_state(self._hook, "last_global_step") == global_step
         return global_step + 1 if stands_still else super()._next(global_step)
 
 
@@ -112,7 +116,7 @@ class _SaveSummaries(_Adapted):
     leans_on = ("global_step_tensor", "next_step", "scaffold", "summary_op", "timer")
 
     def looks_at(self) -> Any:
-        given, scaffold = _tf.hook_state(self._hook, "summary_op"), _tf.hook_state(self._hook, "scaffold")
+        given, scaffold = _tf_hooks.hook_state(self._hook, "summary_op"), _tf_hooks.hook_state(self._hook, "scaffold")
         if given is None and scaffold is not None:
             given = scaffold.summary_op or _v1.Scaffold.get_or_default(
                 "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
@@ -120,8 +124,8 @@ class _SaveSummaries(_Adapted):
         return [super().looks_at(), [] if given is None else given]
 
     def before_run(self, run_context: Any) -> Any:
-        if not self._sees_all and _tf.hook_state(self._hook, "next_step") is not None:
-            _tf.set_hook_state(self._hook, "next_step", run_context.count + 1)
+        if not self._sees_all and _tf_hooks.hook_state(self._hook, "next_step") is not None:
+            _tf_hooks.set_hook_state(self._hook, "next_step", run_context.count + 1)
         return super().before_run(run_context)
 
 
@@ -131,7 +135,7 @@ class _StopAtStep(_Adapted):
     leans_on = ("global_step_tensor", "last_step")
 
     def _next(self, global_step: int) -> int:
-        return max(global_step + 1, int(_tf.hook_state(self._hook, "last_step") or 0))
+        return max(global_step + 1, int(_tf_hooks.hook_state(self._hook, "last_step") or 0))
 
 
 class _GuardLoss(_Adapted):
@@ -177,16 +181,16 @@ def scheduled(hook: Any, loss: Any) -> Any:
     if adapter is None or not _is_understood(type(hook), adapter):
         return hook
     if adapter is _GuardLoss:
-        watched = _tf.hook_state(hook, "loss_tensor")
+        watched = _tf_hooks.hook_state(hook, "loss_tensor")
         return _GuardLoss(hook) if getattr(watched, "name", watched) == loss.name else hook
     return adapter(hook)
 
 
 def _is_understood(kind: type, adapter: type[_Adapted]) -> bool:
     """Whether a class of hooks keeps what its adapter looks for; if not, that is told."""
-    missing = _tf.missing_hook_state(kind, adapter.leans_on)
+    missing = _tf_hooks.missing_hook_state(kind, adapter.leans_on)
     if "timer" in adapter.leans_on:
-        missing += _tf.missing_hook_state(_v1.SecondOrStepTimer, _OF_THE_TIMER)
+        missing += _tf_hooks.missing_hook_state(_v1.SecondOrStepTimer, _OF_THE_TIMER)
     if missing:
         loss = f"A {kind.__name__} is called on every step, and steps are not fused beside it."
         tell_once(_tf.release(), tuple(missing), loss)

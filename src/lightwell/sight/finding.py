@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf
+from lightwell import _tf_hooks
 from lightwell.engine.program import Program
 from lightwell.errors import HookError, PathError
 from lightwell.hooks.base import Late, ScheduledHook
@@ -40,7 +40,7 @@ def with_sight(program: Program, hooks: Sequence[Any], directory: str) -> Progra
         if isinstance(hook, Watch):
             hook.attach(program, directory)
         elif not isinstance(hook, ScheduledHook):
-            _tf.translate_tensor_names(hook, functools.partial(find.in_constructor, type(hook).__name__))
+            _tf_hooks.translate_tensor_names(hook, functools.partial(find.in_constructor, type(hook).__name__))
     return dataclasses.replace(program, find=find)
 
 
