@@ -167,7 +167,7 @@ def _same(first: Any, second: Any) -> None:
         np.testing.assert_array_equal(first[key], second[key], err_msg=key)
 
 
-QUICK = [("own", False), ("keras", "auto"), ("recurrent", "auto"), ("columns", "auto")]
+QUICK = [("own", False), ("keras", "auto"), ("columns", "auto")]
 REST = [(name, fuse_steps) for name in CASES for fuse_steps in ("auto", False) if (name, fuse_steps) not in QUICK]
 
 
