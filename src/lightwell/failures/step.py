@@ -50,7 +50,7 @@ def explained_end_of_data(error: tf.errors.OpError, program: Built) -> BaseExcep
     """The same for metrics that could not be read because their values need a batch, when there is none any more."""
     read = {} if program.evaluation is None else program.evaluation.values
     batch = _names(program.inputs.features) | _names(program.inputs.labels)
-    needy = [name for name, value in read.items() if tf.is_tensor(value) and _tensors_behind(value) & batch]
+    needy = [name for name, value in read.items() if tf.is_tensor(value) and tensors_behind(value) & batch]
     named = f"the value of metric {needy[0]!r}" if needy else "a value"
     lines = [
         f"{_shortened(failed_op(error, program.graph).reason)}: evaluate has taken all batches into the metrics, and "
@@ -226,9 +226,7 @@ def _about_size(op: tf.Operation | None) -> str:
 def _tappable(op: tf.Operation, program: Built) -> list[str]:
     """Paths of an op's inputs, if a prediction can read what they are computed from: features, and no labels."""
     features, labels = (_names(values) for values in (program.inputs.features, program.inputs.labels))
-    inputs = [
-        (tensor, _tensors_behind(tensor)) for tensor in op.inputs if tensor.dtype not in (tf.resource, tf.variant)
-    ]
+    inputs = [(tensor, tensors_behind(tensor)) for tensor in op.inputs if tensor.dtype not in (tf.resource, tf.variant)]
     if op.graph is not program.graph or any(behind & labels for _, behind in inputs):
         return []
     fetchable = [tensor for tensor, behind in inputs if behind & features and op.graph.is_fetchable(tensor)]
@@ -239,7 +237,8 @@ def _names(values: Any) -> set[str]:
     return {value.name for value in tf.nest.flatten(values, expand_composites=True) if tf.is_tensor(value)}
 
 
-def _tensors_behind(tensor: Any) -> set[str]:
+def tensors_behind(tensor: Any) -> set[str]:
+    """The names of the tensors that one is computed from, and its own."""
     found: set[str] = set()
     left = [tensor]
     while left:

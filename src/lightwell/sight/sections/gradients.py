@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from lightwell.engine.program import Program
 from lightwell.errors import PathError
+from lightwell.failures.step import tensors_behind
 from lightwell.keys import ModeKeys
 from lightwell.sight.sections.base import Entry, Section
 from lightwell.sight.sections.layers import LAYERS
@@ -99,8 +100,8 @@ def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
         if without is None:
             raise
         op, kind = without.groups()
-        behind = _ops_behind(loss.graph.get_operation_by_name(op))
-        path = next((entry.path for entry in entries if _made_by(entry.prototype).name in behind), entries[0].path)
+        behind = set().union(*map(tensors_behind, loss.graph.get_operation_by_name(op).inputs))
+        path = next((entry.path for entry in entries if _tensor_of(entry.prototype).name in behind), entries[0].path)
         raise PathError(
             f"{where}: {path!r} does not exist: between it and the loss stands the op {op!r} ({kind}), for which "
             "TensorFlow has no gradient. Ask for gradients of values that come after it, each by its path, or write "
@@ -108,20 +109,8 @@ def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
         ) from error
 
 
-def _made_by(value: Any) -> tf.Operation:
-    return value.handle.op if isinstance(value, tf.Variable) and hasattr(value, "handle") else value.op
-
-
-def _ops_behind(op: tf.Operation) -> set[str]:
-    """The names of the ops that one is computed from."""
-    found: set[str] = set()
-    left = [op]
-    while left:
-        one = left.pop()
-        if one.name not in found:
-            found.add(one.name)
-            left += [tensor.op for tensor in one.inputs]
-    return found
+def _tensor_of(value: Any) -> Any:
+    return value.handle if isinstance(value, tf.Variable) and hasattr(value, "handle") else value
 
 
 def _why_none(source: Entry, catalogue: Catalogue) -> str:
