@@ -46,17 +46,6 @@ class _Taken:
     failure: tf.errors.OpError | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What came of a stack of batches."""
-
-    steps: int
-    carried: Sequence[Any]
-    joined: Sequence[Any]
-    lengths: Sequence[Any]
-    failure: tf.errors.OpError | None = None
-
-
 class CompiledSteps:
     """Issues compiled steps of one run.
 
@@ -81,7 +70,7 @@ class CompiledSteps:
     def many(self, steps: int) -> Ran:
         """Takes in so many batches, or as many as there are, and goes over them, up to a NaN."""
         self._prepares = False
-        parts: list[_Part] = []
+        parts: list[Ran] = []
         for taken in self._all_taken(steps):
             for stack in taken.stacks:
                 # A form is not worth making for what is left over.
@@ -141,7 +130,7 @@ class CompiledSteps:
             yield _Stack(sizes, steps, stacked)
             starts = ends
 
-    def _go_over(self, stack: _Stack, may_be_new: bool) -> _Part:
+    def _go_over(self, stack: _Stack, may_be_new: bool) -> Ran:
         """Does the steps of a stack, in a new form if there is none for them."""
         if self._forms.may_be_used(stack.sizes, stack.steps, may_be_new):
             values = self._with_room(stack)
@@ -176,7 +165,7 @@ class CompiledSteps:
         self._forms.made(sizes)
         return True
 
-    def _by_executor(self, stack: _Stack) -> _Part:
+    def _by_executor(self, stack: _Stack) -> Ran:
         self._begin(self._compiled.by_executor)
         try:
             part = self._part(self._call(self._compiled.by_executor, stack.values, stack.steps))
@@ -189,7 +178,7 @@ class CompiledSteps:
             done, *carried = self._ready.opened.calls.run([saved.done, *self._carried(saved.carried)])
             failure, done = error, int(done)
         if not self._ready.kept.elements:
-            return _Part(done, carried, (), (), failure)
+            return Ran(done, carried, Kept((), ()), failure=failure)
         # Steps of which something is kept change nothing, and can be done again.
         part = self._part(self._call(self._compiled.by_executor, stack.values, done))
         return dataclasses.replace(part, failure=failure)
@@ -208,7 +197,7 @@ class CompiledSteps:
     def _carried(self, by_name: dict[str, Any]) -> list[Any]:
         return [by_name[tensor.name] for tensor in self._ready.carried]
 
-    def _part(self, values: Sequence[Any]) -> _Part:
+    def _part(self, values: Sequence[Any]) -> Ran:
         done, *rest = values
         own = len(self._ready.carried)
         joined: list[Any] = []
@@ -218,14 +207,14 @@ class CompiledSteps:
             is_joined = stacked.ndim > 1
             joined.append(stacked.reshape(-1, *stacked.shape[2:]) if is_joined else stacked)
             lengths.append(np.full(done if is_joined else 0, stacked.shape[1] if is_joined else 0, np.int64))
-        return _Part(int(done), rest[:own], joined, lengths)
+        return Ran(int(done), rest[:own], Kept(joined, lengths, int(done)))
 
-    def _ran(self, parts: Sequence[_Part], failure: tf.errors.OpError | None) -> Ran:
+    def _ran(self, parts: Sequence[Ran], failure: tf.errors.OpError | None) -> Ran:
         done = sum(part.steps for part in parts)
         carried = next((part.carried for part in reversed(parts) if part.steps), ())
         together = (
-            zip(*(part.joined for part in parts), strict=True),
-            zip(*(part.lengths for part in parts), strict=True),
+            zip(*(part.kept.joined() for part in parts), strict=True),
+            zip(*(part.kept.lengths for part in parts), strict=True),
         )
         joined, lengths = ([np.concatenate(one) for one in columns] for columns in together)
         kept = Kept(joined, lengths, done)

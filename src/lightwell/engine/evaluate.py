@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -14,7 +14,6 @@ from lightwell.engine.runner import Runner
 from lightwell.errors import ModelDirError
 from lightwell.failures.step import explained_end_of_data
 from lightwell.hooks.read_metrics import ReadMetrics
-from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
 from lightwell.loops.task import Task
@@ -24,12 +23,6 @@ def task_of_evaluation(program: Program) -> Task:
     """Batches that go into the metrics."""
     update = None if program.evaluation is None else program.evaluation.update
     return Task((update,), [update])
-
-
-def evaluation_hooks(program: Program, given: Sequence[Any], steps: int | None, final: ReadMetrics) -> list[Any]:
-    """All hooks of an evaluation, in the order in which `tf.estimator` calls them."""
-    counter = [StopAfter(int(steps))] if steps is not None else []
-    return [*given, *counter, *program.spec.evaluation_hooks, final]
 
 
 def read_metrics(run: Runner, program: Program) -> dict[str, Any]:

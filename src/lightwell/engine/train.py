@@ -1,30 +1,23 @@
-"""Training: which hooks stand around the steps, the loop, and what happens when it is interrupted."""
+"""Training: steps up to a goal, and what happens when they are interrupted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell import _tf_hooks
 from lightwell.config import RunConfig
 from lightwell.devices.member import TrainingOver
 from lightwell.devices.together import has_joint_statistics
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.session import SessionPlan
-from lightwell.errors import UsageError
 from lightwell.failures.nan import explain_nan
-from lightwell.hooks.checkpoint_work import CheckpointWork
-from lightwell.hooks.count_steps import CountSteps
-from lightwell.hooks.log_loss import LogLoss
-from lightwell.hooks.nan_guard import NanGuard
+from lightwell.hooks.defaults import checkpoint_hook, training_hooks
 from lightwell.hooks.save_along import SaveAlong
 from lightwell.hooks.save_checkpoint import SaveCheckpoint
-from lightwell.hooks.save_summaries import SaveSummaries
-from lightwell.hooks.show_progress import ShowProgress, terminal_wants_progress
 from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.log import logger
@@ -71,16 +64,34 @@ def train(
         NanLossDuringTrainingError: the loss is NaN.
         ModelDirError: checkpoints cannot be written.
     """
-    spec = program.spec
-    given = [*hooks, *spec.training_hooks, *spec.training_chief_hooks]
-    saver = None
     together = plan.member is not None and plan.member.together
     joint = together and has_joint_statistics(program.graph)
     if joint:
         config = _saving_by_steps(config)
+    spec, saver = program.spec, None
     if config.is_chief:
-        saver = _saver_hook(given, listeners, program, model_dir, config, lambda: run.restored)
-    chain = _hook_order(program, saver, hooks, listeners, goal, model_dir, config)
+        saver = checkpoint_hook(
+            spec,
+            config,
+            model_dir,
+            hooks,
+            listeners=listeners,
+            resumed_from=lambda: run.restored,
+            edits=program.live_edits,
+        )
+    stop = None
+    if goal.steps or goal.max_steps:
+        stop = StopAtStep(goal.steps, goal.max_steps, may_stand_still=bool(config.master))
+    chain = training_hooks(
+        spec,
+        config,
+        model_dir,
+        hooks,
+        saver=saver,
+        listeners=listeners,
+        stop=stop,
+        explain_nan=lambda session: explain_nan(program, session, model_dir),
+    )
     if joint and not config.is_chief and config.save_checkpoints_steps:
         chain = [SaveAlong(model_dir, config.task_id, spec.scaffold, int(config.save_checkpoints_steps)), *chain]
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps, jit_compile=config.jit_compile)
@@ -122,68 +133,6 @@ def _saving_by_steps(config: RunConfig) -> RunConfig:
         _JOINT_STEPS,
     )
     return config.replace(save_checkpoints_steps=_JOINT_STEPS)
-
-
-def _hook_order(
-    program: Program,
-    saver: SaveCheckpoint | None,
-    hooks: Sequence[Any],
-    listeners: Sequence[Any],
-    goal: Goal,
-    model_dir: str,
-    config: RunConfig,
-) -> list[Any]:
-    """All hooks of a training, in the order in which `tf.estimator` calls them."""
-    spec, log_every, summary_every = program.spec, config.log_step_count_steps, config.save_summary_steps
-    first: list[Any] = [saver] if saver is not None else []
-    if config.is_chief:
-        first += spec.training_chief_hooks
-        first += [CountSteps(log_every, model_dir)] if log_every else []
-        first += [SaveSummaries(summary_every, model_dir, spec.scaffold)] if summary_every else []
-    last: list[Any] = []
-    stop = None
-    if goal.steps or goal.max_steps:
-        stop = StopAtStep(goal.steps, goal.max_steps, may_stand_still=bool(config.master))
-    last += [stop] if stop else []
-    last += [NanGuard(lambda session: explain_nan(program, session, model_dir))]
-    if terminal_wants_progress():
-        last += [ShowProgress(stop, [one for one in listeners if isinstance(one, CheckpointWork)])]
-    elif log_every:
-        last += [LogLoss(log_every)]
-    return [*first, *hooks, *last, *spec.training_hooks]
-
-
-def _saver_hook(
-    given: Sequence[Any],
-    listeners: Sequence[Any],
-    program: Program,
-    model_dir: str,
-    config: RunConfig,
-    resumed_from: Callable[[], str | None],
-) -> SaveCheckpoint | None:
-    """The default checkpoint hook; None when the user brings one, or wants no checkpoints."""
-    brought = [hook for hook in given if isinstance(hook, tf.compat.v1.train.CheckpointSaverHook)]
-    if brought:
-        _tf_hooks.add_listeners(brought[0], listeners)
-        return None
-    if not config.save_checkpoints_secs and not config.save_checkpoints_steps:
-        if listeners:
-            raise UsageError(
-                "train: There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
-                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs; both are off. "
-                "(train_and_evaluate has a listener of its own: checkpoints are what it evaluates.)"
-            )
-        return None
-    return SaveCheckpoint(
-        model_dir,
-        program.spec.scaffold,
-        save_secs=config.save_checkpoints_secs,
-        save_steps=config.save_checkpoints_steps,
-        listeners=listeners,
-        save_graph_def=config.checkpoint_save_graph_def,
-        resumed_from=resumed_from,
-        edits=program.live_edits,
-    )
 
 
 def _save_before_leaving(run: Runner, saver: SaveCheckpoint | None, interrupt: BaseException) -> None:

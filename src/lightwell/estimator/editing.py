@@ -51,7 +51,7 @@ class Editing:
         from lightwell.checkpoints.commit import checked_parent, commit_edit
         from lightwell.checkpoints.restore import version_of
         from lightwell.checkpoints.turns import alone_in
-        from lightwell.engine.stored_values import initial_values, write_changed
+        from lightwell.edits.stored_values import initial_values, write_changed
         from lightwell.sight.weight_edits import WeightEdits
 
         parent = checked_parent(self._trained_checkpoint())

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from lightwell.checkpoints.restore import Source
 from lightwell.edits.changes import Changes
 from lightwell.engine.build import build
-from lightwell.engine.evaluate import evaluate, evaluation_hooks, read_metrics, task_of_evaluation
+from lightwell.engine.evaluate import evaluate, read_metrics, task_of_evaluation
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.sessions import Opened, Prepared, Sessions
 from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.defaults import evaluation_hooks
 from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import ModeKeys
@@ -72,7 +73,7 @@ class HeldRun:
             self._look(self._runner(Task((), {}), [*self._given, *counter, *self._own], weights, exact))
             return {}
         final = ReadMetrics(lambda: read_metrics(run, program))
-        hooks = evaluation_hooks(program, self._given, self._steps, final)
+        hooks = evaluation_hooks(program.spec, self._given, self._steps, final)
         run = self._runner(task_of_evaluation(program), hooks, weights, exact)
         return evaluate(run, program, final, self._events_dir)
 

@@ -34,7 +34,7 @@ from lightwell.edits.predicting import Editing
 from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
-from lightwell.engine.evaluate import evaluation_hooks, read_metrics, task_of_evaluation
+from lightwell.engine.evaluate import read_metrics, task_of_evaluation
 from lightwell.engine.fetches import Fetches
 from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
 from lightwell.engine.held import HeldSession
@@ -51,6 +51,7 @@ from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
 from lightwell.export.inferred import inferred_receiver_fn
 from lightwell.export.saved_model import Form, write_saved_model
+from lightwell.hooks.defaults import evaluation_hooks
 from lightwell.hooks.read_metrics import ReadMetrics
 from lightwell.inputs.call import in_scope
 from lightwell.inputs.unpack import Inputs
@@ -213,7 +214,7 @@ def evaluate(
     run = Runner(
         program,
         task_of_evaluation(program),
-        evaluation_hooks(program, [*hooks, *tapped], steps, final),
+        evaluation_hooks(program.spec, [*hooks, *tapped], steps, final),
         plan,
         model.config.fuse_steps,
         jit_compile=model.config.jit_compile,

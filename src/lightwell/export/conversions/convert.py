@@ -12,11 +12,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.engine.served import Served
 from lightwell.errors import LightwellError, UsageError, disk_error, reason_of
 from lightwell.export.conversions.onnx import call_onnx, to_onnx
 from lightwell.export.conversions.report import Conversion, Difference, differences
 from lightwell.export.conversions.rows import Rows, rows_for
+from lightwell.export.conversions.served import served
 from lightwell.export.conversions.tflite import call_tflite, to_tflite
 from lightwell.export.reading import SavedModelFiles, read_saved_model
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
@@ -96,8 +96,8 @@ def convert(
     found: tuple[Difference, ...] = ()
     problem = ""
     try:
-        with Served(graph, files.weights, files.assets(graph)) as served:
-            expected = served.call(name, rows.arrays)
+        with served(graph, files.weights, files.assets(graph)) as model:
+            expected = model.call(name, rows.arrays)
         found = differences(expected, converter.call(content, name, rows.arrays))
     except (LightwellError, tf.errors.OpError) as error:
         problem = f"{_of_rows(rows)}{reason_of(error)}."
@@ -114,8 +114,8 @@ def compared(
     found: tuple[Difference, ...] = ()
     problem = ""
     try:
-        with Served(graph, files.weights, files.assets(graph)) as served:
-            outputs = served.call(name, rows.arrays)
+        with served(graph, files.weights, files.assets(graph)) as model:
+            outputs = model.call(name, rows.arrays)
         expected = reference(rows.arrays)
         named = expected if isinstance(expected, Mapping) else dict.fromkeys(outputs, expected)
         common = sorted(set(outputs) & set(named))

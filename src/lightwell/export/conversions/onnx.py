@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lightwell.engine.served import Served
 from lightwell.errors import UsageError, reason_of
+from lightwell.export.conversions.served import served
 from lightwell.export.reading import SavedModelFiles
 from lightwell.keys import ModeKeys
 
@@ -27,8 +27,8 @@ def to_onnx(files: SavedModelFiles, signature: str, select_tf_ops: bool) -> byte
         raise UsageError("ONNX: ops of TensorFlow cannot stay in it; leave select_tf_ops out.")
     converter = _package("tf2onnx.convert")
     graph = files.graph(ModeKeys.PREDICT)
-    with Served(graph, files.weights, files.assets(graph)) as served:
-        frozen = served.frozen(signature)
+    with served(graph, files.weights, files.assets(graph)) as model:
+        frozen = model.frozen(signature)
     named = graph.signature_def[signature]
     inputs = {info.name: name for name, info in named.inputs.items()}
     outputs = {info.name: name for name, info in named.outputs.items()}

@@ -11,6 +11,7 @@ import tensorflow as tf
 from lightwell import _tf
 from lightwell.checkpoints.entries import WHOLE, parts_of
 from lightwell.checkpoints.reader import open_checkpoint
+from lightwell.engine.apart import session_apart
 from lightwell.errors import UsageError, reason_of
 
 _MOST_SHOWN = 5
@@ -25,7 +26,7 @@ def write_changed(source: str, values: Mapping[str, Any], target: str) -> None:
     dtypes = open_checkpoint(source).get_variable_to_dtype_map()
     rows = [(name, part) for name, parts in sorted(parts_of(source).items()) for part in parts]
     kept = [row for row in rows if row[0] not in values]
-    with tf.Graph().as_default() as graph, tf.device("/cpu:0"):
+    with session_apart() as (session, _), session.graph.as_default(), tf.device("/cpu:0"):
         taken: dict[tuple[str, str], Any] = {}
         if kept:
             names, parts = zip(*kept, strict=True)
@@ -46,8 +47,7 @@ def write_changed(source: str, values: Mapping[str, Any], target: str) -> None:
             shape_and_slices=[part for _, part in rows],
             tensors=[taken[row] for row in rows],
         )
-        with tf.compat.v1.Session(graph=graph) as session:
-            session.run(save, fed)
+        session.run(save, fed)
 
 
 def initial_values(checkpoint: str, names: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
@@ -63,23 +63,21 @@ def initial_values(checkpoint: str, names: Sequence[str]) -> dict[str, np.ndarra
             f"reset_slots: {path} is not there (RunConfig.checkpoint_save_graph_def is off?), and only the graph knows "
             f"what the slots start from. {instead}"
         )
-    with tf.Graph().as_default() as graph:
-        tf.compat.v1.train.import_meta_graph(path, clear_devices=True)
-        variables = graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+    with session_apart(path) as (session, _), session.graph.as_default():
+        variables = session.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
         named = [(*_tf.whole_variable(variable), variable) for variable in variables]
         wanted = {name: [(shape, variable) for one, shape, variable in named if one == name] for name in names}
         missing = [name for name in names if not wanted[name]]
         if missing:
             raise UsageError(f"reset_slots: the graph in {path} does not tell how {missing} start. {instead}")
         pieces = [variable for found in wanted.values() for _, variable in found]
-        with tf.compat.v1.Session(graph=graph) as session:
-            try:
-                session.run([variable.initializer for variable in pieces])
-                values = iter(session.run([variable.read_value() for variable in pieces]))
-            except tf.errors.OpError as error:
-                raise UsageError(
-                    f"reset_slots: {list(wanted)[:_MOST_SHOWN]} start from other values: {reason_of(error)}. {instead}"
-                ) from error
+        try:
+            session.run([variable.initializer for variable in pieces])
+            values = iter(session.run([variable.read_value() for variable in pieces]))
+        except tf.errors.OpError as error:
+            raise UsageError(
+                f"reset_slots: {list(wanted)[:_MOST_SHOWN]} start from other values: {reason_of(error)}. {instead}"
+            ) from error
     return {name: _joined(found[0][0], [(one, next(values)) for _, one in found]) for name, found in wanted.items()}
 
 
