@@ -13,6 +13,8 @@ from typing import Any
 
 from lightwell._probes import lacking, tell_once
 
+_IN_THIS_THREAD = -1  # as RunOptions.inter_op_thread_pool: not by a pool of threads
+
 
 def release() -> str:
     """The TensorFlow that is installed."""
@@ -182,12 +184,29 @@ class PreparedCall:
             targets.clear()
 
 
+def call_of_its_own(
+    session: Any, fetches: Sequence[Any], targets: Sequence[Any], fed: Sequence[Any], stays: bool
+) -> Any:
+    """The same as a call that the session prepares for itself: a tenth faster where steps are small, but prepared once
+    more. None where there is no such call. `make_callable` does it too, and takes no options.
+    """
+    if lacking(session, ["_make_callable_from_options"]):
+        return None
+    from tensorflow.core.protobuf.config_pb2 import CallableOptions
+
+    named = {"fetch": fetches, "target": targets, "feed": fed}
+    options = CallableOptions(**{key: [one.name for one in elements] for key, elements in named.items()})
+    if stays:
+        options.run_options.inter_op_thread_pool = _IN_THIS_THREAD
+    return session._make_callable_from_options(options)
+
+
 @functools.cache
 def _options_to_stay() -> Any:
     from tensorflow.core.protobuf.config_pb2 import RunOptions
     from tensorflow.python.client.pywrap_tf_session import TF_NewBufferFromString
 
-    return TF_NewBufferFromString(RunOptions(inter_op_thread_pool=-1).SerializeToString())
+    return TF_NewBufferFromString(RunOptions(inter_op_thread_pool=_IN_THIS_THREAD).SerializeToString())
 
 
 def is_stateful(op_type: str) -> bool | None:
