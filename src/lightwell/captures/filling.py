@@ -17,10 +17,11 @@ from lightwell.captures.folder import FileBeingWritten
 from lightwell.captures.kinds import Array, Kind, column_type, to_arrow
 from lightwell.captures.manifest import Manifest
 from lightwell.errors import CaptureError
+from lightwell.inputs.arrays import aligned
 
 ROW = "row"
 _ROWS = Kind(ROW, "int64", ())
-_PIECE = 2**24  # bytes; what is smaller is read more slowly, what is larger waits longer at the end of a capture
+_PIECE = 2**22  # bytes; what is smaller is read more slowly, what is larger waits longer at the end of a capture
 
 
 class Filling:
@@ -163,7 +164,7 @@ class Filling:
     def _bigger(self, kind: Kind, held: Array | None, end: int) -> Array:
         """Room for a whole piece, as far as one can tell; what is never written to takes no memory."""
         expected = end + self._piece_bytes // self._row_bytes
-        made = np.empty((expected if held is None else 2 * end, *kind.sizes), kind.kept_dtype)
+        made = aligned((expected if held is None else 2 * end, *kind.sizes), kind.kept_dtype)
         if held is not None:
             made[: self._rows_waiting] = held[: self._rows_waiting]
         return made
