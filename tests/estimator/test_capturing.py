@@ -153,13 +153,15 @@ def test_a_big_shard_is_written_piece_by_piece(est: lw.Estimator, tmp_path: Path
         return est.capture(input_fn, "features/big", tmp_path / "a", shard_bytes="20MB")
 
     store = captured()
-    assert [len(chunk) for chunk in store["big"].chunks] == [4_500, 500, 4_000]
-    for start in (0, 4_400, 4_900, 8_900):
+    chunks = [len(chunk) for chunk in store["big"].chunks]
+    assert sum(chunks) == 9_000
+    assert max(chunks) * big[0].nbytes < 20e6  # none is a whole shard
+    for start in (0, chunks[0] - 100, 4_900, 8_900):
         np.testing.assert_array_equal(store["big"][start : start + 300], big[start : start + 300])
     before = files(tmp_path / "a")
     with pa.memory_map(str(tmp_path / "a" / "shard-00000.arrow")) as source:
-        assert pa.ipc.open_file(source).num_record_batches == 2
-    (tmp_path / "a" / "shard-00001.arrow").unlink()  # it goes on behind the second piece
+        assert 1 < pa.ipc.open_file(source).num_record_batches < len(chunks)
+    (tmp_path / "a" / "shard-00001.arrow").unlink()  # it goes on behind the pieces of the first
     captured().verify()
     assert files(tmp_path / "a") == before
 

@@ -21,7 +21,7 @@ from lightwell.inputs.arrays import aligned
 
 ROW = "row"
 _ROWS = Kind(ROW, "int64", ())
-_PIECE = 2**22  # bytes; what is smaller is read more slowly, what is larger waits longer at the end of a capture
+_PIECE = 2**23  # bytes; what is smaller is read more slowly, what is larger waits longer at the end of a capture
 
 
 class Filling:

@@ -133,7 +133,10 @@ def from_arrow(kind: Kind, column: Any) -> Array | None:
     if 0 in (kind.shape or ()):
         return np.empty((count, *(kind.shape or ())), kind.kept_dtype)
     while hasattr(storage.type, "list_size"):
-        storage = storage.flatten()
+        size = storage.type.list_size
+        storage = storage.values.slice(
+            storage.offset * size, len(storage) * size
+        )  # as flatten() does, several times as fast
     return _typed(kind, storage).reshape(count, *(kind.shape or ()))
 
 
