@@ -1,8 +1,8 @@
 """Graphs that are done with. Their parts refer to each other, so Python frees them only when its collector next goes
 through all objects, which in a process of TensorFlow's size can be a hundred graphs later. This sends it earlier.
 
-Takes each graph of a model as it is made; gives nothing. Collecting takes a quarter of a second, less than building
-and training some thousand ops, so it is done only once that many lie about.
+Takes each graph of a model as it is made; gives nothing. Collecting takes a quarter of a second, and an op that lies
+about four kilobytes: so it is done for every twenty megabytes of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import weakref
 
 import tensorflow as tf
 
-_OPS_WORTH_COLLECTING = 2000
+_OPS_WORTH_COLLECTING = 5000
 
 
 class _Litter:
