@@ -317,11 +317,12 @@ ROWS = (
         goals=(AtLeast(0.9, "ours/full"),),
         more_rounds=2,
         note="100,000 rows; the capture writes 264 bytes of each.",
-        limit="What is written takes 50 ms of one core, on the two that the model computes on: 19 to sum up the input, by "
-        "which a capture is known again, 31 to copy, sum up and write 26 MB; what is built, 8 ms more. Without writing, "
-        "a capture is faster than the prediction. Tried: larger and smaller record batches, memory that is used again, "
-        "a longer queue (kept: 0.77 to 0.88 in alternating runs); a writing thread of lower priority, 0.05 more, but "
-        "on a busy machine nothing would be written; the sum of the input while the model is built, no difference.",
+        limit="What is written takes 50 ms of one core, on the two that the model computes on: 19 to sum up the input, "
+        "by which a capture is known again, 31 to copy, sum up and write 26 MB; what is built, 8 ms more. Without "
+        "writing, a capture is faster than the prediction. Tried: larger and smaller record batches, memory that is "
+        "used again, a longer queue (kept: 0.77 to 0.88 in alternating runs); a writing thread of lower priority, 0.05 "
+        "more, but on a busy machine nothing would be written; the sum of the input while the model is built, no "
+        "difference.",
     ),
     Row(
         "capture_read",

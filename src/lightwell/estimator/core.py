@@ -318,9 +318,11 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
 
     def _model(self) -> Model:
         """All that a verb needs to know."""
+        from lightwell import litter
         from lightwell.engine.sessions import Sessions
         from lightwell.estimator.verbs import Model
 
+        litter.sweep()
         if self._sessions is None:
             self._sessions = Sessions()
         return Model(
