@@ -17,10 +17,13 @@ v1 = tf.compat.v1
 
 
 class Model:
-    """A model of some hundred ops that remembers its graphs without holding them, unless told to."""
+    """A model of some hundred ops that remembers its graphs without holding them, unless told to.
 
-    def __init__(self, ops: int, hold: bool = False) -> None:
-        self.ops, self.hold = ops, hold
+    `ages`: the collector comes by while it is built, so that it is not young any more.
+    """
+
+    def __init__(self, ops: int, hold: bool = False, ages: bool = False) -> None:
+        self.ops, self.hold, self.ages = ops, hold, ages
         self.graphs: list[weakref.ref[Any]] = []
         self.held: list[Any] = []
 
@@ -30,6 +33,8 @@ class Model:
         self.held += [graph] if self.hold else []
         for _ in range(self.ops):
             tf.no_op()
+        if self.ages:
+            gc.collect(1)
         return tiny.linear(features, labels, mode, {})
 
     def build(self, times: int) -> None:
@@ -40,12 +45,12 @@ class Model:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How often the collector was sent; by itself it does not come meanwhile."""
+    """How often the collector was sent through all objects; by itself it does not come meanwhile."""
     collect, calls = gc.collect, []
 
-    def counted(*generation: int) -> int:
-        calls.append(1)
-        return collect(*generation)
+    def counted(generation: int = 2) -> int:
+        calls.extend([1] * (generation == 2))
+        return collect(generation)
 
     collect()
     gc.disable()
@@ -54,11 +59,22 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     gc.enable()
 
 
+def _alive(model: Model) -> int:
+    return len([graph for graph in model.graphs if graph() is not None])
+
+
 def test_what_was_dropped_is_freed_once_it_is_worth_it(sent: list[int]) -> None:
-    model = Model(ops=400)
+    model = Model(ops=400, ages=True)
     model.build(times=24)
     assert 2 <= len(sent) <= 8
-    assert len([graph for graph in model.graphs if graph() is not None]) <= 8
+    assert _alive(model) <= 8
+
+
+def test_what_is_young_is_freed_with_the_next_call_and_without_going_through_all(sent: list[int]) -> None:
+    model = Model(ops=400)
+    model.build(times=24)
+    assert len(sent) == 0
+    assert _alive(model) <= 2
 
 
 def test_what_is_in_use_does_not_send_the_collector_again_and_again(sent: list[int]) -> None:
