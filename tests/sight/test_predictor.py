@@ -158,6 +158,34 @@ def test_a_model_of_one_feature_and_one_prediction(tmp_path: Path) -> None:
             p([[1.0]])
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"city": [1.0]}, r"input 'city' must be an array of strings, got float64\. .* by array\.astype\(str\)\."),
+        ({"age": ["old"]}, r"input 'age' must be an array of float32: could not convert string to float"),
+        ({"age": [[1.0], [1.0, 2.0]]}, r"input 'age' must be an array of float32: setting an array element with a seq"),
+    ],
+    ids=["numbers for text", "text for numbers", "uneven"],
+)
+def test_an_input_of_another_type_is_named(trained: lw.Estimator, changed: dict[str, Any], told: str) -> None:
+    features = {"x": IMAGES[:1], "age": AGES[:1], "city": CITIES[:1]}
+    with trained.predictor() as p, pytest.raises(lw.errors.UsageError, match=told):
+        p({**features, **changed})
+
+
+def test_text_may_come_in_any_form(trained: lw.Estimator) -> None:
+    features = {"x": IMAGES[:1], "age": AGES[:1]}
+    city = np.asarray(CITIES[:1]).astype(str)[0]
+    with trained.predictor() as p:
+        answers = [
+            p({**features, "city": given})
+            for given in ([city], np.array([city]), np.array([city.encode()]), np.array([city], object))
+        ]
+    for answer in answers[1:]:
+        for key, value in answers[0].items():
+            np.testing.assert_array_equal(answer[key], value)
+
+
 def test_a_checkpoint_can_be_chosen_and_stays(trained: lw.Estimator) -> None:
     second = trained.latest_checkpoint().replace("-4", "-2")
     features = {"x": IMAGES[:1], "age": AGES[:1], "city": CITIES[:1]}

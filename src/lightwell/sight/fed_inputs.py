@@ -19,6 +19,8 @@ from lightwell.sight.describe import Description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.show import shape_text
 
+_TEXT = "OSUT"  # NumPy's kinds of arrays that may hold strings
+
 
 class FedInputs:
     """An `input_fn` whose tensors are placeholders, so that a program can be fed arrays.
@@ -98,7 +100,7 @@ class _Field:
         self._dtype = None if tensor.dtype == tf.string else tensor.dtype.as_numpy_dtype
 
     def array(self, value: Any) -> Any:
-        array = np.asarray(value, dtype=self._dtype)
+        array = self._typed(value)
         sizes = self.sizes
         if sizes is not None:
             fits = len(sizes) == array.ndim and all(
@@ -106,10 +108,29 @@ class _Field:
             )
             if not fits:
                 raise UsageError(
-                    f"predictor: input {self.name or 'features'!r} must have shape {shape_text(sizes)} (batch first), "
+                    f"predictor: input {self._told} must have shape {shape_text(sizes)} (batch first), "
                     f"got {shape_text(array.shape)}."
                 )
         return array
+
+    def _typed(self, value: Any) -> Any:
+        wanted = "strings" if self._dtype is None else np.dtype(self._dtype).name
+        try:
+            array = np.asarray(value, dtype=self._dtype)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"predictor: input {self._told} must be an array of {wanted}: {error}.") from error
+        if self._dtype is None and not array.size:
+            return array.astype(object)  # an empty list says nothing of its type
+        if self._dtype is None and array.dtype.kind not in _TEXT:
+            raise UsageError(
+                f"predictor: input {self._told} must be an array of strings, got {array.dtype}. The model takes text "
+                "there; numbers become text by array.astype(str)."
+            )
+        return array
+
+    @property
+    def _told(self) -> str:
+        return repr(self.name or "features")
 
 
 def specs_from_description(description: Description | None, where: str, instead: str) -> Any:
