@@ -12,6 +12,7 @@ import cProfile
 import dataclasses
 import pstats
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,7 +124,7 @@ def _shown(function: tuple[str, int, str]) -> str:
     file, line, name = function
     if file == "~":
         return f"`{name}`"
-    for root in ("/site-packages/", "/src/"):
+    for root in (f"{sysconfig.get_path('stdlib')}/", "/site-packages/", "/src/"):
         file = file.rpartition(root)[2] if root in file else file
     return f"`{name}` {file.removeprefix(str(ROOT) + '/')}:{line}".replace("|", "\\|")
 
