@@ -192,7 +192,7 @@ ROWS = (
         contenders=_PREDICT,
         goals=(AtLeast(2.5, "keras3/predict"),),
         limit="Of 75 ms a call, 20 go into calling both functions anew, as in `predict_loop`, 5 into the copy of 62 MB "
-        "of input, and 40 into the 79 steps; Keras builds its function once, and nobody asks whether the model changed.",
+        "of input, and 40 into the 79 steps; Keras builds its function once, and never asks if the model changed.",
     ),
     Row(
         "predict_rows",
