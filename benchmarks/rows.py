@@ -322,9 +322,8 @@ ROWS = (
         limit="What is written takes 50 ms of one core, on the two that the model computes on: 19 to sum up the input, "
         "by which a capture is known again, 31 to copy, sum up and write 26 MB; what is built, 8 ms more. Without "
         "writing, a capture is faster than the prediction. Tried: larger and smaller record batches, memory that is "
-        "used again, a longer queue (kept: 0.77 to 0.88 in alternating runs); a writing thread of lower priority, 0.05 "
-        "more, but on a busy machine nothing would be written; the sum of the input while the model is built, no "
-        "difference.",
+        "used again, a longer queue (kept: 0.77 to 0.88 in alternating runs); a writing thread of lower priority and "
+        "the sum of the input while the model is built, no difference on a quiet machine.",
     ),
     Row(
         "capture_read",
