@@ -190,7 +190,9 @@ def call_of_its_own(
     """The same as a call that the session prepares for itself: a tenth faster where steps are small, but prepared once
     more. None where there is no such call. `make_callable` does it too, and takes no options.
     """
-    if lacking(session, ["_make_callable_from_options"]):
+    missing = lacking(session, ["_make_callable_from_options"])
+    if missing:
+        tell_once(release(), tuple(missing), "Small steps that run one by one take a little longer.")
         return None
     from tensorflow.core.protobuf.config_pb2 import CallableOptions
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tests import tiny
+from tests.conftest import LogLines
 
 import lightwell as lw
 
@@ -104,6 +105,17 @@ def test_a_predictor_that_is_called_often_answers_the_same(tmp_path: Path) -> No
     for call in range(STEPS):
         rows = 1 + call % 8
         np.testing.assert_array_equal(predict({"x": tiny.X[:rows]})["out"][:3], first[:rows])
+
+
+def test_a_tensorflow_without_calls_of_their_own_says_so_once_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: LogLines
+) -> None:
+    (owner,) = (kind for kind in v1.Session.__mro__ if "_make_callable_from_options" in vars(kind))
+    monkeypatch.delattr(owner, "_make_callable_from_options")
+    predict = tiny.trained(tmp_path).predictor()
+    answers = {predict({"x": tiny.X[:1]})["out"].item() for _ in range(STEPS)}
+    assert len(answers) == 1
+    assert len(log.having("Small steps that run one by one take a little longer.")) == 1
 
 
 def test_a_late_error_is_told_like_an_early_one(tmp_path: Path) -> None:

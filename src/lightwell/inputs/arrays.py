@@ -22,8 +22,7 @@ Array = np.ndarray[Any, Any]
 
 # TensorFlow uses memory as it is where it starts at a multiple of this, and copies it otherwise, at each run of the op.
 _ALIGNMENT = 64
-# NumPy's kinds of text: of fixed length, bytes, of any length.
-_TEXT = "UST"
+TEXT = "UST"  # NumPy's kinds of text: of fixed length, bytes, of any length
 
 
 class ArraySlot:
@@ -97,7 +96,7 @@ def typed(value: Any) -> tuple[Array, tf.DType] | None:
     if not isinstance(value, np.ndarray):
         return None
     array = np.asarray(value)  # without a subclass's own ways
-    if array.dtype == object or array.dtype.kind in _TEXT:
+    if array.dtype == object or array.dtype.kind in TEXT:
         are_strings = array.dtype != object or all(isinstance(one, str | bytes) for one in array.flat)
         return (array, tf.string) if are_strings else None
     try:

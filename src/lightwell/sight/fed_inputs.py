@@ -13,13 +13,12 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.errors import InputFnError, UsageError
+from lightwell.inputs.arrays import TEXT
 from lightwell.inputs.call import call_input_fn
 from lightwell.keys import ModeKeys
 from lightwell.sight.describe import Description
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.show import shape_text
-
-_TEXT = "OSUT"  # NumPy's kinds of arrays that may hold strings
 
 
 class FedInputs:
@@ -121,7 +120,7 @@ class _Field:
             raise UsageError(f"predictor: input {self._told} must be an array of {wanted}: {error}.") from error
         if self._dtype is None and not array.size:
             return array.astype(object)  # an empty list says nothing of its type
-        if self._dtype is None and array.dtype.kind not in _TEXT:
+        if self._dtype is None and array.dtype != object and array.dtype.kind not in TEXT:
             raise UsageError(
                 f"predictor: input {self._told} must be an array of strings, got {array.dtype}. The model takes text "
                 "there; numbers become text by array.astype(str)."
