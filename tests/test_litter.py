@@ -83,3 +83,14 @@ def test_what_is_in_use_does_not_send_the_collector_again_and_again(sent: list[i
     small.build(times=20)
     assert len(sent) <= 3
     assert all(graph() is not None for graph in in_use.graphs)
+
+
+def test_what_was_in_use_once_and_is_gone_does_not_excuse_what_lies_about_later(sent: list[int]) -> None:
+    in_use, small, dropped = Model(ops=20_000, hold=True), Model(ops=1), Model(ops=400, ages=True)
+    in_use.build(times=1)
+    small.build(times=2)  # the collector finds the large graph in use
+    in_use.held.clear()
+    gc.collect()
+    assert _alive(in_use) == 0
+    dropped.build(times=24)
+    assert _alive(dropped) <= 8

@@ -18,18 +18,17 @@ _OPS_WORTH_COLLECTING = 2000
 
 
 class _Litter:
-    """The graphs that were made and are still there."""
+    """The graphs that were made since the collector was last sent through all objects, and are still there."""
 
     def __init__(self) -> None:
         self._made: list[weakref.ref[tf.Graph]] = []
-        self._ops_in_use = 0
         self._lock = threading.Lock()
 
     def note(self, graph: tf.Graph) -> None:
         with self._lock:
-            if self._ops() > self._ops_in_use + _OPS_WORTH_COLLECTING:
+            if self._ops() > _OPS_WORTH_COLLECTING:
                 gc.collect()
-                self._ops_in_use = self._ops()  # what is left is in use, by a warm session for one
+                self._made = []  # what is left is in use, by a warm session for one: no reason to send it again
             self._made = [made for made in self._made if made() is not None] + [weakref.ref(graph)]
 
     def _ops(self) -> int:
