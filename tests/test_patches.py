@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -101,3 +103,33 @@ def test_the_last_of_many_threads_restores() -> None:
     for thread in threads:
         thread.join()
     assert Target.kept == 1
+
+
+def test_a_module_that_is_loaded_while_others_are_looked_through() -> None:
+    """As another thread may do; here the collector does, which runs whenever objects are made."""
+
+    def function() -> None: ...
+
+    holder, many = ModuleType("holder_of_it"), [f"one_of_many_{i}" for i in range(5000)]
+    loaded: list[str] = []
+
+    def load(phase: str, info: Any) -> None:
+        loaded.append(f"loaded_late_{len(loaded)}")
+        sys.modules[loaded[-1]] = ModuleType(loaded[-1])
+
+    holder.function = function  # type: ignore[attr-defined]
+    sys.modules.update({name: ModuleType(name) for name in many}, **{holder.__name__: holder})
+    before = gc.get_threshold()
+    gc.callbacks.append(load)
+    gc.set_threshold(50)
+    try:
+        patches = Patches()
+        patches.put_everywhere([("function", function, len)])
+        assert holder.function is len  # type: ignore[attr-defined]
+        patches.undo()
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(load)
+        for name in [holder.__name__, *many, *loaded]:
+            del sys.modules[name]
+    assert loaded

@@ -94,7 +94,8 @@ def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
     count, names = _found.get(key, (0, []))
     if count != loaded:
         wanted = {name for name, _ in functions}
-        names = [name for name, module in list(sys.modules.items()) if _holds_any(module, functions, wanted)]
+        # A copy, which is made in one go: a thread may import something meanwhile, also while a list is being made.
+        names = [name for name, module in sys.modules.copy().items() if _holds_any(module, functions, wanted)]
         _found[key] = (loaded, [*names, "__main__"])
     return _found[key][1]
 

@@ -91,7 +91,7 @@ class OldNames(MetaPathFinder):
 
                 mend(written_for_slim(), self._journal.set)
             return
-        for name, module in list(sys.modules.items()):
+        for name, module in sys.modules.copy().items():
             for door in doors_of(name) if name.startswith(("tensorflow", "keras.")) else ():
                 open_door(module, door, self._journal)
 

@@ -78,7 +78,7 @@ def _undo(change: _Change) -> None:
 def _lazy_loaders() -> list[ModuleType]:
     """TensorFlow's lazy stand-ins for Keras, wherever a module of its API holds one."""
     found: list[ModuleType] = []
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         if name.split(".")[0] == "tensorflow" and isinstance(module, ModuleType):
             found += [value for value in vars(module).values() if type(value).__name__.endswith("LazyLoader")]
     return found

@@ -75,7 +75,7 @@ def mend(ours: Mapping[str, Mapping[str, str]], write: Callable[[Any, str, Any],
     """
     new = [
         module
-        for name, module in list(sys.modules.items())
+        for name, module in sys.modules.copy().items()
         if name.partition(".")[0] == _PACKAGE and module is not None and _MARK not in vars(module)
     ]
     if not new:
