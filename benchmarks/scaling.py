@@ -150,7 +150,11 @@ def _run(one: Arrangement, asked: dict[str, Any], folder: str) -> None:
     cores = machine.usable_cores(2)
     started = []
     for place, (kind, index) in enumerate(tasks):
-        own = cores if kind == "ps" or one.kind == "mirrored" else [cores[place % len(cores)]]
+        own = [cores[place % len(cores)]]
+        if kind == "ps":
+            own = cores
+        elif one.kind == "mirrored":  # a core for each device
+            own = cores[: one.workers]
         told = (
             {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})} if cluster else {}
         )

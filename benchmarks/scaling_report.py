@@ -48,11 +48,26 @@ def write_page(found: dict[str, Any], out: Path) -> None:
     (out / "SCALING.md").write_text("\n\n".join(_sections(found)) + "\n", encoding="utf-8")
 
 
+def _reached(rows: dict[str, Any]) -> str:
+    """How far those came that train together, of what two processes do by themselves."""
+    together = [row for row in rows.values() if row["kind"] not in ("one", "apart") and row["workers"] > 1]
+    best = max(together, key=_speed)
+    one, apart = (next(row for row in rows.values() if row["kind"] == kind) for kind in ("one", "apart"))
+    return (
+        f"Of those that train together the fastest, {best['title']}, reached {_speed(best) / _speed(apart):.0%} of it, "
+        f"{_speed(best) / _speed(one):.2f} times one process; where the rest goes was not taken apart."
+    )
+
+
+def _speed(row: dict[str, Any]) -> float:
+    return float(row["examples_per_second"])
+
+
 def _sections(found: dict[str, Any]) -> list[str]:
     model, rows = found["model"], found["arrangements"]
     weight_bytes, batch = model["weight_bytes"], model["batch"]
     any_row = next(iter(rows.values()))
-    loads = sorted(row["load_before"] for row in rows.values())
+    load = min(rows.values(), key=lambda row: row["date"])["load_before"]  # later ones have that of those before
     dates = sorted(row["date"] for row in rows.values())
     alone = all(row["own_network"] for row in rows.values())
     return [
@@ -60,17 +75,17 @@ def _sections(found: dict[str, Any]) -> list[str]:
         "Written by `python -m benchmarks.scaling` (`make bench-scaling`): real processes on one machine, joined by "
         "`TF_CONFIG` where there are several.",
         f"Measured {dates[0]} to {dates[-1]} on {any_row['cpu']}, {any_row['cores']} cores. **How busy the machine "
-        f"was:** load {loads[0]:g} to {loads[-1]:g} when an arrangement began"
+        f"was:** load {load:g} when it began"
         + (
             "; other work ran beside it, at a lower priority. Times are those of a busy machine; bytes are not changed "
             "by it."
-            if loads[-1] > 0.5 * any_row["cores"]
+            if load > 0.5 * any_row["cores"]
             else "."
         ),
         f"The model: 256 inputs, two layers of {model['units']}, 10 classes, Adam; {weight_bytes / _MB:.2f} MB of "
         f"weights. A batch has {batch} examples, and each worker (replica) takes one of its own per step. Each process "
-        "that trains has one core and one thread for a matrix product; a parameter server may use both cores, and so "
-        "with two workers three processes share two cores.",
+        "that trains has one core (with two devices, two) and one thread for a matrix product; a parameter server may "
+        "use both cores, and so with two workers three processes share two cores.",
         "## Measured",
         _table(rows, weight_bytes),
         "A step is one worker's own, from batch to batch: the median of stretches of 50, with the least and the most. "
@@ -78,8 +93,7 @@ def _sections(found: dict[str, Any]) -> list[str]:
         "processes of a cluster do (between one call and many lies what fused steps save). It holds the bytes on their "
         "way, the server's work, the wait for others and, with two workers and a server, the shared cores. Two "
         "processes that know nothing of each other show what two cores of this machine are worth: more than that is "
-        "not to be had here. Replicas and processes that train together stayed below it, and below one process; where "
-        "that time goes was not taken apart.",
+        f"not to be had here. {_reached(rows)}",
         "Bytes are those that the loopback device carried"
         + (" in a network of these processes alone" if alone else " (of all processes of the machine)")
         + ", beside those that follow from the variables: over parameter servers a worker reads all weights and sends "

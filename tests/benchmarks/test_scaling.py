@@ -29,7 +29,7 @@ def test_the_page_tells_how_busy_the_machine_was_and_what_is_an_estimate(tmp_pat
         row["load_before"] = 9.5
     write_page(kept, tmp_path)
     page = (tmp_path / "SCALING.md").read_text()
-    assert "load 9.5 to 9.5" in page
+    assert "load 9.5 when it began" in page
     assert "other work ran beside it" in page
     assert "An estimate, not a measurement" in page
     assert "nothing beyond two workers was run" in page
