@@ -53,7 +53,7 @@ test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its p
 	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/interop tests/from_keras)
 
 test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) train models, ONNX files are made, PyTorch reads a capture; makes their environment
-	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests pyarrow 'torch==2.13.0' 'setuptools<81')
+	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests pyarrow xxhash 'torch==2.13.0' 'setuptools<81')
 	.venv-packages/bin/python -m pip install --quiet --disable-pip-version-check --no-deps deepctr tensorflow-gan
 	.venv-packages/bin/python -m pip install --quiet --disable-pip-version-check tf2onnx onnxruntime
 	.venv-packages/bin/python -m pytest -m packages $(ARGS)

@@ -53,7 +53,7 @@ def test_a_program_is_captured_and_looked_at(
     assert main(["inspect", "acts"]) == 0
     assert "layers/conv2d   float32  4×4×2" in capsys.readouterr().out
     assert main(["inspect", "acts", "layers/dense"]) == 0
-    assert "layers/dense: 5 units over 100 examples" in capsys.readouterr().out
+    assert "layers/dense: 5 units over 100 values" in capsys.readouterr().out
     assert main(["inspect", "acts", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 100
     assert main(["inspect", "acts", "layers/dens"]) == 2

@@ -46,9 +46,14 @@ def check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
     Raises:
         UsageError: the text says what differs.
     """
-    differs = [word for word, digest in fresh.identity.items() if known.identity.get(word) != digest]
+    differs = {word for word, digest in fresh.identity.items() if known.identity.get(word) != digest}
+    if not known.identity["arrays"]:  # not known
+        differs -= {"arrays"}
     if not fresh.identity["checkpoint"]:
-        differs = ["checkpoint", *differs]
+        differs |= {"checkpoint"}
+    ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
+    if ours != theirs:  # where labels are among them, the input is another one for that alone
+        differs = (differs | {"program"}) - {"input", "arrays"}
     if not differs:
         return
     told = {
@@ -59,10 +64,9 @@ def check_same(known: Manifest, fresh: Manifest, folder: str) -> None:
         "arrays": "of other data",
         "settings": f"with other settings: {known.identity.get('settings')}, and now {fresh.identity['settings']}",
     }
-    ours, theirs = [kind.path for kind in fresh.kinds], [kind.path for kind in known.kinds]
     if ours != theirs:
         told["program"] = f"of {theirs}, and now {ours} are asked for"
-    words = "; ".join(told[word] for word in dict.fromkeys(differs))
+    words = "; ".join(text for word, text in told.items() if word in differs)
     raise UsageError(
         f"capture: {folder!r} holds another capture: {words}. Name another folder, or let it be replaced: "
         "capture(..., overwrite=True)."

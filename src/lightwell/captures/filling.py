@@ -82,12 +82,12 @@ class Filling:
             self._write_piece()
         return batches.part(count, len(batches)) if count < len(batches) else None
 
-    def finish(self) -> tuple[int, int]:
+    def finish(self) -> tuple[int, str]:
         """Writes the rest of it; gives the size of the file, and its checksum."""
         if self._rows_waiting or self._file is None:
             self._write_piece()
         self._arrow.close()
-        told: tuple[int, int] = self._file.finish()
+        told: tuple[int, str] = self._file.finish()
         self._file = self._arrow = None
         return told
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lightwell.captures.checksums import is_sum_of, running, told
 from lightwell.captures.manifest import NAME, Manifest, Shard, manifest_from
 from lightwell.captures.sizes import in_words
 from lightwell.errors import CaptureError, UsageError
@@ -45,13 +45,15 @@ class Folder:
 
     Args:
         path: the folder; made where it is not there.
+        is_replaced: a capture that is there counts for nothing, and makes way when the first file is written.
 
     Raises:
         UsageError: it is on a file system that cannot be mapped into memory.
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: Any, is_replaced: bool = False) -> None:
         self.path = os.fspath(path)
+        self._is_replaced = is_replaced
         if "://" in self.path:
             raise UsageError(
                 f"capture: to={self.path!r} is not on a local disk, and a capture is mapped into memory. Capture to a "
@@ -64,6 +66,8 @@ class Folder:
 
     def read_manifest(self) -> Manifest | None:
         """The manifest; None where there is no capture."""
+        if self._is_replaced:
+            return None
         try:
             with open(self.file(NAME), encoding="utf-8") as file:
                 return manifest_from(file.read(), self.file(NAME))
@@ -78,7 +82,7 @@ class Folder:
         has_more = len(manifest.shards) > 1
         self.write(NAME, lambda sink: sink.write(manifest.to_json().encode()), is_settled=has_more)
 
-    def write(self, name: str, fill: Callable[[Any], object], *, is_settled: bool = False) -> tuple[int, int]:
+    def write(self, name: str, fill: Callable[[Any], object], *, is_settled: bool = False) -> tuple[int, str]:
         """Writes a file as a whole; gives its size and checksum.
 
         Args:
@@ -100,6 +104,9 @@ class Folder:
 
     def begin(self, name: str) -> FileBeingWritten:
         """A file that is there once it is finished; see `write`."""
+        if self._is_replaced:
+            self._empty()
+            self._is_replaced = False
         return FileBeingWritten(self, self.file(name))
 
     def disk_error(self, error: OSError, path: str) -> CaptureError:
@@ -135,31 +142,42 @@ class Folder:
     def check_is_ours(self) -> None:
         """Refuses a folder that is not empty and no capture."""
         others = [name for name in os.listdir(self.path) if not name.endswith(_WRITING)]
-        if others and NAME not in others:
+        is_left_over = self._is_replaced and set(others) <= set(self._own_files())  # killed while it was removed
+        if others and NAME not in others and not is_left_over:
             raise UsageError(
                 f"capture: to={self.path!r} holds {len(others)} files and no capture ({sorted(others)[:3]}). Name "
                 "a new folder."
             )
 
-    def empty(self) -> None:
+    @property
+    def room(self) -> int:
+        """How many bytes there is room for, with what makes way."""
+        free = shutil.disk_usage(self.path).free
+        return free + (sum(os.path.getsize(self.file(name)) for name in self._own_files()) if self._is_replaced else 0)
+
+    def _empty(self) -> None:
         """Removes the capture; the manifest first, so that half of one is none."""
-        names = sorted(os.listdir(self.path), key=lambda name: name != NAME)
-        for name in names:
-            if name == NAME or name.startswith(("shard-", STATISTICS)) or name.endswith(_WRITING):
+        for name in sorted(self._own_files(), key=lambda name: name != NAME):
+            try:
                 os.remove(self.file(name))
+            except OSError as error:
+                raise CaptureError(
+                    error.errno or 5,
+                    f"capture: {self.file(name)} cannot be removed to make way for the new capture: "
+                    f"{error.strerror or error}. Make the folder writable, or name another one.",
+                ) from error
+
+    def _own_files(self) -> list[str]:
+        return [name for name in os.listdir(self.path) if name == NAME or name.startswith(("shard-", STATISTICS))]
 
     def is_sound(self, shard: Shard) -> bool:
         """Whether a shard is there, whole and unchanged."""
         try:
             if os.path.getsize(self.file(shard.file)) != shard.bytes:
                 return False
-            checksum = 0
-            with open(self.file(shard.file), "rb") as file:
-                while piece := file.read(_PIECE):
-                    checksum = zlib.crc32(piece, checksum)
+            return is_sum_of(shard.checksum, self.file(shard.file))
         except OSError:
             return False
-        return checksum == shard.crc32
 
     def remove_unfinished(self) -> None:
         """Removes what a killed capture was writing."""
@@ -214,7 +232,8 @@ class FileBeingWritten:
 
     def __init__(self, folder: Folder, path: str) -> None:
         self._folder, self._path = folder, path
-        self.size = self._crc32 = 0
+        self.size = 0
+        self._sum = running()
         self._block = memory_of(_PIECE).data[:_PIECE]
         with self._told():
             self._file = open(path + _WRITING, "wb", buffering=0)  # noqa: SIM115 (it stays open from call to call)
@@ -236,7 +255,7 @@ class FileBeingWritten:
     def flush(self) -> None:
         """Nothing waits here."""
 
-    def finish(self, is_settled: bool = False) -> tuple[int, int]:
+    def finish(self, is_settled: bool = False) -> tuple[int, str]:
         """Lets it take its place; gives its size and checksum."""
         self._write_block(self.size % _PIECE)
         with self._told():
@@ -244,13 +263,13 @@ class FileBeingWritten:
                 os.fsync(self._file.fileno())
             self._file.close()
             os.replace(self._path + _WRITING, self._path)
-        return self.size, self._crc32
+        return self.size, told(self._sum)
 
     def _write_block(self, size: int) -> None:
         """Writes in whole blocks, each at a multiple of its size: the system then keeps it in large pages, and a map of
         the file is read a fifth faster."""
         block = self._block[:size]
-        self._crc32 = zlib.crc32(block, self._crc32)
+        self._sum.update(block)
         with self._told():
             while block.nbytes:
                 block = block[self._file.write(block) :]

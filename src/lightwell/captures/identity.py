@@ -4,16 +4,16 @@ Two captures of equal identity hold the same rows, as far as can be known withou
 
 - `checkpoint`: the content of its index, which has a checksum of every value.
 - `program`: all ops between the input and the tapped values, with the functions that they call.
-- `input`: the ops that `input_fn` made, the structure of what it gave, and a checksum of its arrays (of an array of
-  more than 4 GB, of ten thousand pieces of it). Files are known by name alone, and of Python inside the pipeline
-  (`from_generator`, `py_function`) nothing is known. So whoever goes on with a capture compares rows as well.
+- `input`: the ops that `input_fn` made, and the structure of what it gave. Files are known by name alone, and of Python
+  inside the pipeline (`from_generator`, `py_function`) nothing is known. So whoever goes on with a capture compares
+  rows as well.
+- `arrays`: the content of the arrays of the input.
 
 The names that TensorFlow gives to functions count up over a process; a function is told by its content instead.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -24,11 +24,6 @@ import tensorflow as tf
 from lightwell.captures.kinds import Array
 from lightwell.inputs.unpack import Inputs
 
-_MOST_SUMMED = 2**32
-_PIECES = 10_000
-_PIECE = 2**16
-_AT_ONCE = 2**24
-_BLOCK = 2**10  # words of eight bytes
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 
 
@@ -117,40 +112,19 @@ class _Functions:
 
 
 def _digest_of_array(array: Array | None) -> bytes:
+    import xxhash
+
     digest = hashlib.blake2b(digest_size=16)
     if array is None:
         return digest.digest()
     digest.update(f"{array.dtype.str} {array.shape}".encode())
     if array.dtype == object:
-        for one in array.flat:
-            digest.update(one if isinstance(one, bytes) else str(one).encode())
-            digest.update(b"\0")
+        texts = [one if isinstance(one, bytes) else str(one).encode() for one in array.flat]
+        ends = np.fromiter(map(len, texts), np.int64, len(texts))
+        digest.update(xxhash.xxh3_128_digest(ends.data) + xxhash.xxh3_128_digest(b"".join(texts)))
         return digest.digest()
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if flat.nbytes <= _MOST_SUMMED:
-        places, size = np.arange(0, flat.nbytes, _AT_ONCE), _AT_ONCE
-    else:
-        places, size = np.linspace(0, flat.nbytes - _PIECE, _PIECES, dtype=np.int64), _PIECE
-    for place in places:
-        digest.update(_summed(flat[place : place + size]))
+    digest.update(xxhash.xxh3_128_digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data))
     return digest.digest()
-
-
-def _summed(data: Array) -> bytes:
-    """A few bytes that tell others from these: of each block the sum of its words, each word times a factor of its own.
-
-    As fast as memory is read, several times as fast as a checksum. A factor is odd, so one word that changed changes
-    the sum; several would have to make up for each other.
-    """
-    whole = data.nbytes // (8 * _BLOCK) * 8 * _BLOCK
-    words = data[:whole].view("<u8").reshape(-1, _BLOCK)
-    return np.einsum("ij,j->i", words, _factors()).tobytes() + data[whole:].tobytes()
-
-
-@functools.cache
-def _factors() -> Array:
-    drawn = hashlib.shake_128(b"lightwell").digest(8 * _BLOCK)  # the same in every process and release
-    return np.frombuffer(drawn, "<u8") | np.uint64(1)
 
 
 def _names(value: Any) -> Any:

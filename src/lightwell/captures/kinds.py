@@ -86,13 +86,14 @@ def kind_from(data: dict[str, Any]) -> Kind:
 
 
 def check_arrow() -> None:
-    """Says how to get pyarrow where it is not installed.
+    """Says how to get what captures need where it is not installed.
 
     Raises:
         UsageError: it is not.
     """
-    if importlib.util.find_spec("pyarrow") is None:
-        raise UsageError('A capture needs pyarrow, which is not installed: pip install "lightwell[capture]".')
+    for name in ("pyarrow", "xxhash"):
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f'A capture needs {name}, which is not installed: pip install "lightwell[capture]".')
 
 
 def to_arrow(kind: Kind, value: Any, text: bool) -> Any:

@@ -11,11 +11,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from lightwell.captures.checksums import told_crc32
 from lightwell.captures.kinds import Kind, kind_from
 from lightwell.errors import CaptureError
 
 NAME = "capture.json"
-FORMAT = 2  # since then a file has several record batches; 1 had one
+FORMAT = 3  # 1 had one record batch in a file; 1 and 2 had other checksums, of files and of the arrays of an input
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Shard:
         first_row: the number of the first example of its first batch, from 0.
         examples: how many examples its batches have; more than rows where the capture is a sample.
         bytes: its size.
-        crc32: the checksum of its content.
+        checksum: of its content, with its kind.
     """
 
     file: str
@@ -40,7 +41,7 @@ class Shard:
     first_row: int
     examples: int
     bytes: int
-    crc32: int
+    checksum: str
 
     @property
     def end_batch(self) -> int:
@@ -53,7 +54,8 @@ class Manifest:
     """All that is known of a capture.
 
     Attributes:
-        identity: digests of what it is of, by word: checkpoint, program, input; and the settings that shape its files.
+        identity: digests of what it is of, by word: checkpoint, program, input, its arrays (empty where that is not
+            known, or not yet); and the settings that shape its files.
         checkpoint: the name of the checkpoint.
         global_step: its step, if its name tells.
         kinds: what the columns hold.
@@ -107,7 +109,9 @@ def manifest_from(text: str, where: str) -> Manifest:
         data: dict[str, Any] = json.loads(text)
         if data["format"] > FORMAT:
             raise CaptureError(f"{where} was written by a later Lightwell (format {data['format']}). Use that one.")
-        del data["format"]
+        if data.pop("format") < 3:
+            data["identity"]["arrays"] = ""
+            data["shards"] = [{"checksum": told_crc32(one.pop("crc32")), **one} for one in data["shards"]]
         data["kinds"] = tuple(kind_from(one) for one in data["kinds"])
         data["shards"] = tuple(Shard(**one) for one in data["shards"])
         data["text"] = tuple(data["text"])

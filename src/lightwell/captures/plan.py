@@ -52,7 +52,7 @@ def every_for(size: Size, budget: int | None, beyond: str) -> tuple[int, str]:
     if beyond == STATISTICS:
         raise TooMuch(f"{all_of_it}: statistics over all examples are kept, and no rows.")
     kept = math.ceil((size.rows or 0) / every)
-    return every, f"{all_of_it}: one example of {every} is kept, {kept:,} rows."
+    return every, f"{all_of_it}: one example of {every} is kept, at most {kept:,} rows."
 
 
 def check_room(size: Size, every: int, free: int, folder: str) -> None:

@@ -6,7 +6,6 @@ The first batch tells how much all of them will take: against the budget and the
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -128,7 +127,7 @@ class Recorder:
         check_room(
             replace(size, rows=None if rows is None else rows - first.first_row),
             self.manifest.every,
-            shutil.disk_usage(self._folder.path).free,
+            self._folder.room,
             self._folder.path,
         )
         told = f"capture to {self._folder.path}: {size}"

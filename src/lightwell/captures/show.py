@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from lightwell.captures.kinds import Kind
 from lightwell.captures.manifest import Manifest
 from lightwell.captures.sizes import in_words
-from lightwell.sight.over_data import UnitStats
-from lightwell.sight.show import WIDTH, columns, shape_text
+from lightwell.sight.show import shape_text
+from lightwell.sight.tables import WIDTH, columns, html_table
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
 
-_MOST_UNITS = 8
+_HEAD = ("path", "type", "each example", "")
 
 
 def as_text(store: Capture, manifest: Manifest) -> str:
     """The capture as a table."""
-    head, *lines = columns([("path", "type", "each example", ""), *_rows(manifest)]).splitlines()
-    return "\n".join([_title(store, manifest), "", head, "─" * WIDTH, *lines, "─" * WIDTH, _foot(manifest)])
+    head, *lines = columns([_HEAD, *_rows(manifest)]).splitlines()
+    rule = "─" * max(WIDTH, *map(len, (head, *lines)))
+    return "\n".join([_title(store, manifest), "", head, rule, *lines, rule, _foot(manifest)])
 
 
 def as_html(store: Capture, manifest: Manifest) -> str:
     """The capture as an HTML table."""
-    head = "".join(f'<th style="text-align:left">{word}</th>' for word in ("path", "type", "each example", ""))
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in row) + "</tr>"
-        for row in _rows(manifest)
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div><p>{html.escape(_title(store, manifest))}</p>{table}<p>{html.escape(_foot(manifest))}</p></div>"
+    return html_table(_HEAD, _rows(manifest), above=_title(store, manifest), below=_foot(manifest))
 
 
 def as_dict(store: Capture, manifest: Manifest) -> dict[str, Any]:
@@ -53,20 +45,6 @@ def as_dict(store: Capture, manifest: Manifest) -> dict[str, Any]:
         "ended_early": manifest.ended_early,
         "identity": dict(manifest.identity),
     }
-
-
-def shown_statistics(path: str, found: UnitStats) -> str:
-    """Statistics of a path: over all units, and of the units that are most and least active."""
-    mean, std, zeros = (np.asarray(part, np.float64).reshape(-1) for part in (found.mean, found.std, found.zeros))
-    order = np.argsort(-mean, kind="stable")
-    places = order if len(order) <= 2 * _MOST_UNITS else [*order[:_MOST_UNITS], *order[-_MOST_UNITS:]]
-    rows = [("unit", "mean", "std", "zeros")]
-    for place in places:
-        unit = ", ".join(map(str, np.unravel_index(int(place), np.shape(found.mean)))) if np.shape(found.mean) else ""
-        rows.append((unit, f"{mean[place]:.4g}", f"{std[place]:.4g}", f"{zeros[place]:.1%}"))
-    dead = int((zeros == 1).sum())
-    head = f"{path}: {len(mean):,} units over {found.count:,} examples, {dead} of them dead"
-    return f"{head}\n\n{columns(rows, right=range(1, 4))}"
 
 
 def _title(store: Capture, manifest: Manifest) -> str:

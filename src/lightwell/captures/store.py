@@ -23,7 +23,6 @@ from lightwell.sight.nearest import nearest_paths
 if TYPE_CHECKING:
     from lightwell.captures.joined import Joined
     from lightwell.captures.top import Top
-    from lightwell.sight.over_data import UnitStats
 
 
 _MAGIC = 8  # bytes, by which a file of Arrow begins, and then the stream
@@ -165,19 +164,21 @@ class Capture:
         return functools.partial(self.dataset, features, labels, **settings)
 
     def stats(self, path: str | None = None) -> Any:
-        """Statistics over all rows, per unit: a `UnitStats` of a path, or a dict of them for all paths of numbers."""
-        from lightwell.captures.summary import kept_statistics, statistics_of
+        """Statistics over all rows, per unit: a `UnitStats` of a path, or a dict of them for all paths of numbers.
 
-        kept: dict[str, UnitStats] | None = None
-        if self._manifest.statistics:
-            kept = kept_statistics(self._folder)
+        Both print as a table, and have one in a notebook.
+        """
+        from lightwell.captures.summary import kept_statistics, statistics_of
+        from lightwell.sight.unit_stats import Statistics
+
+        kept = kept_statistics(self._folder) if self._manifest.statistics else None
         if path is not None:
             found = self._found(path)
             return kept[found] if kept is not None else statistics_of(self[found])
         if kept is not None:
             return kept
         numbers = [kind for kind in self._manifest.kinds if kind.is_fixed and kind.dtype != "string"]
-        return {kind.path: statistics_of(self[kind.path]) for kind in numbers}
+        return Statistics({kind.path: statistics_of(self[kind.path]) for kind in numbers})
 
     def top(self, path: str, unit: Any = None, k: int = 10, by: str = "max") -> Top:
         """The examples in which a unit has its largest values.

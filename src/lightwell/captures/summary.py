@@ -9,7 +9,8 @@ import numpy as np
 
 from lightwell.captures.folder import STATISTICS, Folder
 from lightwell.errors import UsageError
-from lightwell.sight.over_data import Moments, UnitStats
+from lightwell.sight.over_data import Moments
+from lightwell.sight.unit_stats import Statistics, UnitStats
 
 if TYPE_CHECKING:
     from lightwell.captures.mapped import Column
@@ -58,15 +59,18 @@ def keep_statistics(folder: Folder, statistics: Mapping[str, UnitStats]) -> None
     folder.write(STATISTICS, fill)
 
 
-def kept_statistics(folder: Folder) -> dict[str, UnitStats]:
+def kept_statistics(folder: Folder) -> Statistics:
     """What `keep_statistics` wrote."""
     import pyarrow as pa
 
     with pa.memory_map(folder.file(STATISTICS)) as source:
         rows = pa.ipc.open_file(source).read_all().to_pylist()
-    return {
-        row["path"]: UnitStats(
-            row["count"], **{name: np.reshape(np.asarray(row[name], np.float64), row["shape"]) for name in _NUMBERS}
+    return Statistics(
+        (
+            row["path"],
+            UnitStats(
+                row["count"], **{name: np.reshape(np.asarray(row[name], np.float64), row["shape"]) for name in _NUMBERS}
+            ),
         )
         for row in rows
-    }
+    )

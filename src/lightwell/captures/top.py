@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from lightwell.captures.kinds import Array
 from lightwell.errors import UsageError
-from lightwell.sight.show import columns
+from lightwell.sight.tables import columns, html_table
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
@@ -45,12 +44,8 @@ class Top:
         return f"{self.what}\n{columns([*head, *lines], right=(0, 2))}"
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><td>{html.escape(_shown(key))}</td><td>{value:.6g}</td></tr>"
-            for key, value in zip(self.keys, self.values, strict=True)
-        )
-        head = "<tr><th>key</th><th>value</th></tr>"
-        return f"<div><p>{html.escape(self.what)}</p><table>{head}{cells}</table></div>"
+        rows = ((_shown(key), f"{value:.6g}") for key, value in zip(self.keys, self.values, strict=True))
+        return html_table(("key", "value"), rows, right=(1,), above=self.what)
 
 
 def top(store: Capture, path: str, unit: Any, k: int, by: str) -> Top:

@@ -19,7 +19,7 @@ from lightwell.captures.folder import FileBeingWritten, Folder, Gap
 from lightwell.captures.manifest import Manifest, Shard
 from lightwell.errors import CaptureError, LightwellError
 
-_MOST_WAITING = 2**24  # bytes, with what is being written: some calls of many steps; the first wait for a digest
+_MOST_WAITING = 2**24  # bytes, with what is being written: some calls of many steps
 _STOP = None
 
 

@@ -8,9 +8,9 @@ compared with what is there.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,11 +73,9 @@ class Asked:
 
 def capture(model: Model, asked: Asked) -> Capture:
     """Captures what is not there yet, and opens all of it."""
-    folder = Folder(asked.to)
+    folder = Folder(asked.to, is_replaced=asked.overwrite)
     with folder.locked():
         folder.check_is_ours()
-        if asked.overwrite:
-            folder.empty()
         folder.remove_unfinished()
         _Capturing(model, asked, folder).run()
     store = open_capture(folder.path)
@@ -109,7 +107,7 @@ class _Built:
         batches: a tensor with the number of batches that are left, or None.
         is_late: whether the input starts at the batch that was asked for; else at its beginning.
         of_input: a digest of the input, as it is from its beginning.
-        arrays: its arrays, until their digest is made.
+        of_arrays: a digest of its arrays; made in a thread, while the model is built.
         of_program: a digest of what is computed from it.
     """
 
@@ -119,15 +117,8 @@ class _Built:
     batches: Any
     is_late: bool
     of_input: str
-    arrays: list[Any]
+    of_arrays: Future[str]
     of_program: str
-
-    @functools.cached_property
-    def of_arrays(self) -> str:
-        """A digest of its arrays. Takes a while, and is made by the thread that writes, while the model runs."""
-        made = digest_of_arrays(self.arrays)
-        self.arrays.clear()
-        return made
 
 
 class _Capturing:
@@ -283,7 +274,7 @@ class _Capturing:
         changes = Changes(self._asked.edits, self._mode, "capture(edits=...)", InVariables())
         drafted = draft(self._model.recipe(self._mode, input_fn, self._checkpoint is None, changes.gate))
         of_input = "" if skip else digest_of_input(drafted.graph, drafted.inputs)
-        arrays = [] if skip else [slot.array for slot in drafted.inputs.arrays]
+        of_arrays = _beside(digest_of_arrays, [] if skip else [slot.array for slot in drafted.inputs.arrays])
         names = frozenset(op.name for op in drafted.graph.get_operations())
         program = changes.finished(finish(drafted))
         spec = program.spec
@@ -305,16 +296,24 @@ class _Capturing:
             seen.get("batches"),
             "batches" in seen,
             of_input,
-            arrays,
+            of_arrays,
             of_program,
         )
+
+
+def _beside(work: Callable[..., str], *args: Any) -> Future[str]:
+    """The result of what goes on in a thread from now on."""
+    with_thread = ThreadPoolExecutor(1, "lightwell-digest")
+    result = with_thread.submit(work, *args)
+    with_thread.shutdown(wait=False)
+    return result
 
 
 def _settled(manifest: Manifest, built: _Built) -> Manifest:
     """The manifest with the digest of the input's arrays."""
     if manifest.identity["arrays"]:
         return manifest
-    return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays})
+    return replace(manifest, identity={**manifest.identity, "arrays": built.of_arrays.result()})
 
 
 def _hand_over(run: Runner, tapped: Tapped, late: Gap | None, take: Callable[[Batches], bool]) -> None:
