@@ -48,12 +48,12 @@ def test_the_cause_of_an_error_counts() -> None:
 
 def test_a_run_says_it_below_the_traceback(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("import helper\n")
-    (tmp_path / "helper.py").write_text("import numpy as np\nx = np.float_(3)\ny = np.int(3)\n")
+    (tmp_path / "helper.py").write_text("import numpy as np\nx = np.int(3)\ny = np.float_(3)\n")
     code, _, err = run("old.py", cwd=tmp_path)
     assert code == 1
     assert err.rstrip().splitlines()[-1] == (
-        "lightwell run: np.float_ was removed from NumPy 2.0: `lightwell run --old-numpy old.py ...` restores it for "
-        "this run, or write np.float64."
+        "lightwell run: np.int was removed from NumPy 1.24: `lightwell run --old-numpy old.py ...` restores it for "
+        "this run, or write int."
     )
     code, out, err = run("--old-numpy", "old.py", cwd=tmp_path)
     assert (code, out, err) == (0, "", "")
@@ -73,8 +73,8 @@ def test_python_2_in_a_module_that_is_imported(tmp_path: Path) -> None:
 
 
 def test_every_removed_name_can_be_put_back() -> None:
-    for row in old_numpy.REMOVED.values():
-        assert eval(row.instead, {"np": np}) is not None
+    for name, row in old_numpy.REMOVED.items():
+        assert not old_numpy.is_gone(name) or eval(row.instead, {"np": np}) is not None
     assert old_numpy.is_gone("int")
     assert not old_numpy.is_gone("bool_")
     assert eval(old_numpy.REMOVED["in1d"].instead, {"np": np})([[1, 2], [3, 4]], [2, 3]).tolist() == [0, 1, 1, 0]

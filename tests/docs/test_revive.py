@@ -136,7 +136,7 @@ TRIGGERS: dict[str, Callable[[Path, Path], Any]] = {
     "`dense` is not available with Keras 3.": lambda empty, trained: v1.layers.dense,
     "No module named 'tensorflow.contrib'": lambda empty, trained: __import__("tensorflow.contrib"),
     "tf.contrib.boosted_trees.learner_pb2 is gone": lambda empty, trained: contrib.boosted_trees.learner_pb2,
-    "was removed from NumPy": lambda empty, trained: _run(empty, "import numpy as np\nnp.float_(1)"),
+    "was removed from NumPy": lambda empty, trained: _run(empty, "import numpy as np\nnp.int(1)"),
     "This is Python 2": lambda empty, trained: _run(empty, "print 'x'"),
     "wants these files of MNIST": lambda empty, trained: mnist.read_data_sets(str(empty)),
     "does not exist in Lightwell": lambda empty, trained: lw.estimator.BoostedTreesClassifier,

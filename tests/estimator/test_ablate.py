@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,14 @@ def test_it_is_a_value_to_look_at(ablation: Any) -> None:
     assert json.loads(json.dumps(ablation.to_dict()))["units"][2]["loss"] == ablation.metrics["loss"][2]
     axes = ablation.plot(by="loss")
     assert [bar.get_height() for bar in axes.patches] == ablation.change("loss").tolist()
+
+
+def test_a_metric_that_no_unit_moves_takes_no_columns(ablation: Any) -> None:
+    metrics = {**ablation.metrics, "label/mean": np.full(3, 0.5)}
+    more = dataclasses.replace(ablation, metrics=metrics, baseline={**ablation.baseline, "label/mean": 0.5})
+    note = "The same without any of them: label/mean 0.5."
+    assert repr(more) == f"{ablation!r}\n{note}"
+    assert note in more._repr_html_()
 
 
 def test_told(trained: lw.Estimator, ablation: Any) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import sys
+import re
 from typing import Any
 
 import pytest
 from tests.edits import models
+from tests.terminal import terminal
 
 import lightwell as lw
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +18,9 @@ def trained(tmp_path_factory: Any) -> lw.Estimator:
 
 
 def test_progress_on_a_terminal(trained: lw.Estimator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    screen = terminal(monkeypatch)
     trained.ablate(models.once, "layers/dense_1", "unit", units=[0, 1])
-    shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert "ablate layers/dense_1" in shown
-    assert "2/2" in shown
+    assert re.search(r"ablate layers/dense_1 ━+ 2/2 units", screen.lines()[-1])
 
 
 def test_quiet_elsewhere(trained: lw.Estimator, log: Any, capsys: Any) -> None:

@@ -233,6 +233,17 @@ def test_what_is_wrong_is_told_before_anything_is_written(est: lw.Estimator, log
         edited(lambda w: w.reset_slots())
 
 
+def test_what_is_not_finite_is_written_and_told(est: lw.Estimator, log: Any) -> None:
+    with est.edit() as w:
+        w["dense/kernel"][0, :] = np.nan
+        w["out/bias"] = [np.inf]
+    assert log.having("WARNING edit: 4 of 12 numbers in dense/kernel are NaN or infinite now. est.revert() goes back.")
+    assert log.having("WARNING edit: 1 of 1 numbers in out/bias are NaN or infinite now.")
+    assert np.isnan(est.layers["dense"].kernel[0]).all()
+    est.revert()
+    assert np.isfinite(est.layers["dense"].kernel).all()
+
+
 def test_an_untrained_model_and_one_that_trains_are_refused(est: lw.Estimator, tmp_path: Path) -> None:
     with pytest.raises(lw.errors.UsageError, match="Couldn't find trained model"), estimator(tmp_path / "new").edit():
         pass

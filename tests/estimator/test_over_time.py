@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tests.captures import models
+from tests.terminal import terminal
 
 import lightwell as lw
 from lightwell.errors import CheckpointUnreadable, PathError, UsageError
@@ -85,7 +87,7 @@ def test_it_prints_renders_and_plots(timeline: Any, tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
     assert f"{timeline['accuracy'][1]:.4g}" in text
     assert timeline.to_pandas().index.tolist() == [0, 10, 20]
-    assert "<td>20</td>" in timeline._repr_html_()
+    assert ">20</td>" in timeline._repr_html_()
     timeline.plot().savefig(tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 5000
     with pytest.raises(PathError, match="saw no 'layers/dens'; it saw 'layers/dense'"):
@@ -169,3 +171,17 @@ def test_numbers_are_compared_in_the_mean(tmp_path: Path) -> None:
     one, other = (list(est.predict(input_fn, checkpoint_path=f"{tmp_path}/model.ckpt-{step}")) for step in (1, 2))
     assert found.mean_change == pytest.approx(np.abs(np.subtract(one, other)).mean(), rel=1e-5)
     assert "predictions/predictions differs by" in str(found)
+
+
+def test_progress_on_a_terminal(est: lw.Estimator, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
+    est.over_checkpoints(models.data, taps="layers/dense")
+    assert re.search(r"over_checkpoints ━+ 3/3 checkpoints", screen.lines()[-1])
+    est.compare(0, 20, models.data)
+    assert re.search(r"compare ━+ 13/\? batches", screen.lines()[-1])
+
+
+def test_an_input_that_ends_earlier_the_second_time_is_refused(est: lw.Estimator) -> None:
+    lengths = iter((5, 4))
+    with pytest.raises(UsageError, match=r"other examples the second time \(one of them ended after 32 examples\)"):
+        est.compare(0, 20, lambda: models.data().take(next(lengths)))

@@ -15,27 +15,9 @@ import tensorflow as tf
 from tests import tiny
 from tests.conftest import LogLines
 from tests.hooks.conftest import LosesSession
+from tests.terminal import terminal
 
 v1 = tf.compat.v1
-
-
-class Terminal(io.StringIO):
-    def lines(self) -> list[str]:
-        """What was drawn, one drawing after the other, without colours."""
-        return re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", self.getvalue()).replace("\r", "\n").strip().splitlines()
-
-    def isatty(self) -> bool:
-        return True
-
-
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error becomes a terminal. Called in tests: pytest puts its own stream there after fixtures are made."""
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.delenv("CI", raising=False)
-    return screen
 
 
 def test_it_says_step_of_steps_loss_and_speed_up_to_the_goal(tmp_path: Path, monkeypatch: Any, log: LogLines) -> None:

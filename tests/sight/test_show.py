@@ -9,7 +9,8 @@ from tests.sight.models import TRAIN
 
 from lightwell.engine.program import Program
 from lightwell.sight.describe import Description, LayerInfo, ValueInfo, WeightInfo, describe
-from lightwell.sight.show import columns, short_count
+from lightwell.sight.show import short_count
+from lightwell.sight.tables import columns
 
 
 def _value(path: str, *sizes: int | None) -> ValueInfo:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from dataclasses import dataclass
 from typing import Any
 
-from lightwell.sight.show import columns
+from lightwell.sight.tables import columns, html_table
 
+_HEAD = ("layer", "drift", "alignment", "dead units", "of")
 _MOST_SHOWN = 10
 
 
@@ -85,9 +85,7 @@ class Comparison:
         return comparison_figure(self)
 
     def __repr__(self) -> str:
-        table = columns(
-            [("layer", "drift", "alignment", "dead units", "of"), *map(_row, self.layers)], right=(1, 2, 3, 4)
-        )
+        table = columns([_HEAD, *map(_row, self.layers)], right=range(1, len(_HEAD)))
         lines = [f"{self.first} → {self.second}, {self.examples:,} examples", "", table]
         if self.decision is not None:
             lines += ["", self._told()]
@@ -97,14 +95,8 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{word}</th>" for word in ("layer", "drift", "alignment", "dead units", "of"))
-        body = "".join(
-            "<tr>" + "".join(f'<td style="text-align:left">{html.escape(cell)}</td>' for cell in _row(layer)) + "</tr>"
-            for layer in self.layers
-        )
-        title = html.escape(f"{self.first} → {self.second}, {self.examples:,} examples")
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f"<div><p>{title}</p>{table}<p>{html.escape(self._told())}</p></div>"
+        title = f"{self.first} → {self.second}, {self.examples:,} examples"
+        return html_table(_HEAD, map(_row, self.layers), right=range(1, len(_HEAD)), above=title, below=self._told())
 
     def _told(self) -> str:
         if self.decision is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -13,9 +12,10 @@ import numpy as np
 from lightwell.across.gathering import known_numbers
 from lightwell.errors import PathError
 from lightwell.sight.nearest import nearest_paths
-from lightwell.sight.over_data import UnitStats
 from lightwell.sight.reductions import Stats
-from lightwell.sight.show import columns
+from lightwell.sight.show import shape_text
+from lightwell.sight.tables import html_table, narrow
+from lightwell.sight.unit_stats import UnitStats
 
 Array = np.ndarray[Any, Any]
 
@@ -41,6 +41,31 @@ class StatsOver:
     max: Array
     zeros: Array
     norm: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitStatsOver:
+    """Statistics of the units of a value at each checkpoint: `.mean[3]` are their means at the fourth.
+
+    Attributes:
+        count: how many values each unit had.
+        mean: the means of the units.
+        std: their standard deviations.
+        min: their smallest values.
+        max: their largest values.
+        zeros: the shares of values that are exactly zero; 1.0 is a dead unit.
+    """
+
+    count: Array
+    mean: Array
+    std: Array
+    min: Array
+    max: Array
+    zeros: Array
+
+    def __repr__(self) -> str:
+        units = shape_text(self.mean.shape[1:])
+        return f"UnitStatsOver({len(self.mean)} checkpoints, units {units}: .count, .mean, .std, .min, .max, .zeros)"
 
 
 class Timeline(Mapping[str, Any]):
@@ -94,21 +119,14 @@ class Timeline(Mapping[str, Any]):
 
     def __str__(self) -> str:
         names, rows = self._table()
-        return "\n\n".join(
-            columns(
-                [tuple(names[i] for i in part), *(tuple(row[i] for i in part) for row in rows)], right=range(len(part))
-            )
-            for part in _parts([max(map(len, column)) for column in zip(names, *rows, strict=True)])
-        )
+        return narrow([names, *rows], right=range(len(names)))
 
     def __repr__(self) -> str:
         return f"Timeline({len(self.steps)} checkpoints, {list(self)})"
 
     def _repr_html_(self) -> str:
         names, rows = self._table()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(names, rows, right=range(len(names)))
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         curves = self.curves()
@@ -137,28 +155,17 @@ def _joined(values: Sequence[Any]) -> Any:
         parts: dict[str, Any] = {
             one.name: np.stack([np.asarray(getattr(value, one.name)) for value in values]) for one in fields(first)
         }
-        return StatsOver(**parts) if isinstance(first, Stats) else UnitStats(**parts)
+        return StatsOver(**parts) if isinstance(first, Stats) else UnitStatsOver(**parts)
     return np.stack([np.asarray(value) for value in values])
 
 
 def _curves(path: str, value: Any) -> dict[str, Array]:
     if isinstance(value, StatsOver):
         return {f"{path} norm": value.norm}
-    if isinstance(value, UnitStats):
+    if isinstance(value, UnitStatsOver):
         flat = [np.asarray(part, np.float64).reshape(len(part), -1) for part in (value.mean, value.zeros)]
         return {f"{path} mean": flat[0].mean(axis=1), f"{path} dead": (flat[1] == 1).mean(axis=1)}
     value = known_numbers(value)
     if value.dtype.kind not in "fiub":
         return {}
     return {path: value} if value.ndim == 1 else {f"{path} mean": value.reshape(len(value), -1).mean(axis=1)}
-
-
-def _parts(widths: Sequence[int], most: int = 80) -> list[list[int]]:
-    """Columns for several tables below each other, none wider than a terminal; the steps come first in each."""
-    parts: list[list[int]] = []
-    for place in range(1, len(widths)):
-        is_full = parts and sum(widths[i] + 2 for i in [*parts[-1], place]) > most + 2
-        if not parts or is_full:
-            parts.append([0])
-        parts[-1].append(place)
-    return parts or [[0]]

@@ -44,15 +44,14 @@ def add_parser(commands: Any) -> None:
 
 def _shown_capture(arguments: argparse.Namespace) -> str:
     """A capture; of paths in it, statistics."""
-    from lightwell.captures.show import shown_statistics
     from lightwell.captures.store import open_capture
 
     store = open_capture(arguments.model_dir)
     found = {path: store.stats(path) for path in arguments.paths}
     if arguments.json:
-        data = {path: {"count": one.count, "mean": one.mean.tolist()} for path, one in found.items()} or store.to_dict()
+        data = {path: one.to_dict() for path, one in found.items()} or store.to_dict()
         return json.dumps(data, indent=1)
-    return "\n\n".join(shown_statistics(path, one) for path, one in found.items()) or str(store)
+    return "\n\n".join(f"{path}: {one!r}" for path, one in found.items()) or str(store)
 
 
 def _call(arguments: argparse.Namespace) -> int:

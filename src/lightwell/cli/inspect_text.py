@@ -11,7 +11,8 @@ from lightwell.cli.inspect_data import CheckpointInfo, Detail, Model, Weight
 from lightwell.cli.output import visible
 from lightwell.sight.describe import UNKNOWN_KIND, LayerInfo
 from lightwell.sight.reductions import Stats
-from lightwell.sight.show import WIDTH, columns, output_of, shape_of, shape_text
+from lightwell.sight.show import output_of, shape_of, shape_text
+from lightwell.sight.tables import WIDTH, columns
 
 _MOST_POINTS = 20
 _MOST_BARS = 60

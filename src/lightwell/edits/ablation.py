@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from lightwell.edits.base import Array
 from lightwell.errors import UnknownMetric, UsageError
 from lightwell.sight.good_values import settled_mode
 from lightwell.sight.nearest import nearest_paths
-from lightwell.sight.show import columns
+from lightwell.sight.tables import html_table, narrow
 
 _MOST_SHOWN = 20
 
@@ -118,23 +117,29 @@ class Ablation:
 
     def __repr__(self) -> str:
         head, *body = self._table()
-        more = f"\n… {len(self) - _MOST_SHOWN} more, less harmful" if len(self) > _MOST_SHOWN else ""
-        table = columns([head, *body], right=range(1, len(head)))
-        return f"{self._title()}\n{table}{more}"
+        table = narrow([head, *body], right=range(1, len(head)), together=2)
+        return "\n".join([self._title(), table, *self._notes()])
 
     def _repr_html_(self) -> str:
         head, *body = self._table()
-        cells = "".join(f"<th>{html.escape(word)}</th>" for word in head)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-        table = f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"<div><p>{html.escape(self._title())}</p>{table}</div>"
+        notes = " ".join(self._notes())
+        return html_table(head, body, right=range(1, len(head)), above=self._title(), below=notes)
 
     def _title(self) -> str:
         return f"{self.path} at step {self.global_step}: {len(self)} {self.per}s zeroed, one at a time"
 
+    def _notes(self) -> list[str]:
+        notes = [f"… {len(self) - _MOST_SHOWN} more, less harmful"] if len(self) > _MOST_SHOWN else []
+        same = [f"{name} {self.baseline[name]:.4g}" for name in self.metrics if name not in self._telling()]
+        return [*notes, f"The same without any of them: {', '.join(same)}."] if same else notes
+
+    def _telling(self) -> list[str]:
+        """The metrics that some unit makes a difference for; all, where none does."""
+        return [name for name in self.metrics if np.any(self.change(name) != 0)] or list(self.metrics)
+
     def _table(self) -> list[list[str]]:
         """The baseline, and the worst units first."""
-        names = list(self.metrics)
+        names = self._telling()
         changes = {name: self.change(name) for name in names}
         head = [self.per, *(cell for name in names for cell in (name, "change"))]
         rows = [["baseline", *(cell for name in names for cell in (f"{self.baseline[name]:.4g}", ""))]]

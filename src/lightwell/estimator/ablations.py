@@ -6,7 +6,7 @@ Which unit is zeroed is a number beside the graph; the session, its optimised gr
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from lightwell.edits.held import InVariables
 from lightwell.edits.kinds import Zero
 from lightwell.errors import UnknownMetric, UsageError
 from lightwell.estimator.held_run import HeldRun
-from lightwell.hooks.show_progress import terminal_wants_progress
+from lightwell.hooks.show_progress import counted
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.sight.nearest import nearest_paths
 
@@ -66,7 +66,7 @@ def ablate(
         baseline = evaluate([])
         names = _names(baseline, metrics)
         found = {name: np.zeros(len(chosen)) for name in names}
-        with _progress(met[0].path, per, len(chosen)) as told:
+        with counted(f"{_WHERE} {met[0].path}", f"{per}s", len(chosen)) as told:
             for place, unit in enumerate(chosen):
                 result = evaluate([unit])
                 for name in names:
@@ -96,18 +96,3 @@ def _names(baseline: Mapping[str, Any], asked: Sequence[str] | str | None) -> li
         if name not in numbers:
             raise UnknownMetric(name, numbers, nearest_paths(name, numbers), f"{_WHERE}: evaluations")
     return wanted
-
-
-@contextlib.contextmanager
-def _progress(path: str, per: str, total: int) -> Iterator[Callable[[], object]]:
-    """A line on a terminal; nothing elsewhere."""
-    if not terminal_wants_progress():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    shown = (TextColumn(f"ablate {path}"), BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(f"{per}s"))
-    with Progress(*shown, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task("ablate", total=total)
-        yield lambda: bar.advance(task)

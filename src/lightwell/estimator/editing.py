@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from lightwell.estimator.tracebacks import brief
 from lightwell.log import logger
@@ -63,6 +65,7 @@ class Editing:
         if not values:
             logger.warning("edit: nothing was changed in %s, so no checkpoint was written.", parent)
             return
+        _tell_of_what_is_not_finite(values)
         edits.checkpoint = commit_edit(
             self._model_dir,
             parent,
@@ -104,3 +107,18 @@ class Editing:
         """Writes one value: what `est.layers["dense"].kernel = value` does."""
         with Editing.edit(self) as weights:  # a subclass may have an `edit` of its own
             weights[path] = value
+
+
+def _tell_of_what_is_not_finite(values: Mapping[str, Any]) -> None:
+    """Warns of NaN and infinity in weights: they may be meant, and mostly come of a slip."""
+    for name, value in values.items():
+        if value.dtype.kind in "OSUiub":
+            continue
+        count = int(np.count_nonzero(~np.isfinite(value)))
+        if count:
+            logger.warning(
+                "edit: %s of %s numbers in %s are NaN or infinite now. est.revert() goes back.",
+                f"{count:,}",
+                f"{value.size:,}",
+                name,
+            )

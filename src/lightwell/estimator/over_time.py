@@ -26,6 +26,7 @@ from lightwell.edits.held import InVariables
 from lightwell.errors import UsageError
 from lightwell.estimator.held_run import HeldRun
 from lightwell.estimator.verbs import Model, predict
+from lightwell.hooks.show_progress import counted
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.sight.describe import Description, from_variables
 from lightwell.sight.kept_description import read_description
@@ -61,9 +62,11 @@ def over_checkpoints(
         look: Callable[[str], dict[str, Any]] = lambda checkpoint: {}  # noqa: E731
         if input_fn is not None:
             look = stack.enter_context(_looking(model, input_fn, taps, values, metrics, steps, edits))
+        told = stack.enter_context(counted(_OVER, "checkpoints", len(chosen)))
         for checkpoint in chosen:
             of_weights = {f"weights/{name}": stats_of(variable_value(checkpoint, name)) for name in wanted}
             seen.append({**look(checkpoint), **of_weights})
+            told()
     return timeline_of(chosen, [_step(checkpoint) for checkpoint in chosen], seen)
 
 
@@ -115,21 +118,26 @@ def compare(
     runs = [predict(model, input_fn, None, (), prefix, False, [*tapped, *same_input]) for prefix in prefixes]
     sums: dict[str, LayerSums] = {}
     decisions, count = Decisions(), 0
-    for one, other in itertools.islice(zip(*runs, strict=False), steps):
-        inputs = {path: value for path, value in one.items() if path.partition("/")[0] == "features"}
-        _check_same_input(inputs, other)
-        for path in [path for path in one if path.startswith("layers/")]:
-            sums.setdefault(path, LayerSums()).take(one[path], other[path])
-        told = [
-            {name: value for name, value in row.items() if name.partition("/")[0] not in ("layers", "features")}
-            for row in (one, other)
-        ]
-        size = len(next(iter(told[0].values()), ()))
-        keys = np.asarray(inputs[same_input[0]]).reshape(-1) if key is not None else np.arange(count, count + size)
-        decisions.take(told[0], told[1], keys)
-        count += size
-    for run in runs:
-        run.close()  # type: ignore[attr-defined]
+    with contextlib.ExitStack() as stack:
+        for run in runs:
+            stack.callback(run.close)  # type: ignore[attr-defined]
+        is_done = stack.enter_context(counted("compare", "batches", steps))
+        for one, other in itertools.islice(itertools.zip_longest(*runs), steps):
+            if one is None or other is None:
+                raise _other_input(f"one of them ended after {count:,} examples")
+            inputs = {path: value for path, value in one.items() if path.partition("/")[0] == "features"}
+            _check_same_input(inputs, other)
+            for path in [path for path in one if path.startswith("layers/")]:
+                sums.setdefault(path, LayerSums()).take(one[path], other[path])
+            told = [
+                {name: value for name, value in row.items() if name.partition("/")[0] not in ("layers", "features")}
+                for row in (one, other)
+            ]
+            size = len(next(iter(told[0].values()), ()))
+            keys = np.asarray(inputs[same_input[0]]).reshape(-1) if key is not None else np.arange(count, count + size)
+            decisions.take(told[0], told[1], keys)
+            count += size
+            is_done()
     return Comparison(
         os.path.basename(prefixes[0]),
         os.path.basename(prefixes[1]),
@@ -179,10 +187,14 @@ def _check_same_input(inputs: Mapping[str, Any], other: Mapping[str, Any]) -> No
             else True
         )
         if not same:
-            raise UsageError(
-                f"compare: input_fn gave other examples the second time ({path!r} differs), so there is nothing to "
-                "compare. Let it give the same in the same order: seed its shuffling, or leave that out."
-            )
+            raise _other_input(f"{path!r} differs")
+
+
+def _other_input(how: str) -> UsageError:
+    return UsageError(
+        f"compare: input_fn gave other examples the second time ({how}), so there is nothing to compare. Let it give "
+        "the same in the same order: seed its shuffling, or leave that out."
+    )
 
 
 def _chosen(model: Model, given: Sequence[Any] | None) -> list[str]:

@@ -244,7 +244,8 @@ def predict(
         middle = None if input_fn is not None else FromMiddle(given, _fed_inputs(model, None, "predict"))
         edits = (*(given if middle is None else middle.edits), *edits)
         input_fn = input_fn if middle is None else middle.input_fn
-    changes = Changes(edits, ModeKeys.PREDICT, "predict(edits=...)", InVariables())
+    where = "predict(edits=...)" if from_ is None else "predict"
+    changes = Changes(edits, ModeKeys.PREDICT, where, InVariables())
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
     plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
     recipe = model.recipe(ModeKeys.PREDICT, input_fn, checkpoint is None, changes.gate)

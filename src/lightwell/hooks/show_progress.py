@@ -6,12 +6,13 @@ where nobody looks: without a terminal `log_loss.py` writes lines instead.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightwell.hooks.base import ScheduledHook
@@ -37,6 +38,45 @@ def that_fit(width: int, *columns: tuple[int, Any]) -> list[Any]:
     Less that can be read is more than all of it cut short.
     """
     return [column for least, column in columns if width >= least]
+
+
+@contextlib.contextmanager
+def counted(what: str, units: str, total: int | None) -> Iterator[Callable[[], object]]:
+    """A line for work that goes on unit by unit: `ablate layers/conv2d ━━━ 3/32 channels`. Quiet without a terminal.
+
+    Args:
+        what: the work.
+        units: what is counted, in the plural.
+        total: how many there are; None where nobody knows.
+
+    Yields:
+        What to call after each unit.
+    """
+    if not terminal_wants_progress():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = that_fit(
+        console.width,
+        (0, TextColumn(what, markup=False)),
+        (70, BarColumn(bar_width=24)),
+        (0, MofNCompleteColumn()),
+        (50, TextColumn(units)),
+        (60, TimeRemainingColumn() if total is not None else TimeElapsedColumn()),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
 
 
 class ShowProgress(ScheduledHook):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import time
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from lightwell.checkpoints.entries import content_hash
 from lightwell.checkpoints.index import newest_complete, newest_first, step_of
 from lightwell.checkpoints.lineage import EDIT, TRAINING, Origin, origins
 from lightwell.errors import CheckpointUnreadable, UsageError
-from lightwell.sight.show import columns
+from lightwell.sight.tables import columns, html_table
 
 _MOST_EDITS = 8
 _BY = {EDIT: "edited", TRAINING: "trained", "": "by another program"}
@@ -59,14 +58,11 @@ class Lineage(Sequence[Origin]):
         return "\n".join(shown)
 
     def _repr_html_(self) -> str:
-        left = "text-align:left"
-        head = "".join(f'<th style="{left}">{word}</th>' for word in ("checkpoint", "parent", "when", "hash", "how"))
-        body = ""
-        for row in self:
-            how = "<br>".join(html.escape(text) for text in (_how(row), *_edits(row)))
-            cells = [html.escape(text) for text in (_marked(row, self.newest), row.parent or "", _when(row), row.hash)]
-            body += "<tr>" + "".join(f'<td style="{left}">{cell}</td>' for cell in (*cells, how)) + "</tr>"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        cells = (
+            (_marked(row, self.newest), row.parent or "", _when(row), row.hash, "\n".join((_how(row), *_edits(row))))
+            for row in self
+        )
+        return html_table(("checkpoint", "parent", "when", "hash", "how"), cells)
 
 
 def read_lineage(directory: str) -> Lineage:

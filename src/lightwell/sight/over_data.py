@@ -18,43 +18,19 @@ from lightwell.sight.reductions import Reduction
 from lightwell.sight.request import as_list
 from lightwell.sight.sections.base import Entry
 from lightwell.sight.step import Step
+from lightwell.sight.unit_stats import Array, Statistics, UnitStats
 
 WHERE = "evaluate(taps=...)"
-Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class UnitStats:
-    """Statistics of a value over a data set, one number per unit (per element of one example's value).
-
-    A dimension whose size differs from batch to batch (the length of a sequence) is summed over like the examples. A
-    value without examples (a weight, the loss) counts once per batch.
-
-    Attributes:
-        count: how many values each unit had: the examples, times the sizes that were summed over.
-        mean: the mean of each unit.
-        std: its standard deviation.
-        min: its smallest value.
-        max: its largest value.
-        zeros: the share of values that are exactly zero; 1.0 is a dead unit.
-    """
-
-    count: int
-    mean: Array
-    std: Array
-    min: Array
-    max: Array
-    zeros: Array
 
 
 class EvalResult(dict[str, Any]):
     """The metrics of an evaluation, and what its taps saw.
 
     Attributes:
-        taps: path to `UnitStats`.
+        taps: path to `UnitStats`; prints as a table.
     """
 
-    def __init__(self, metrics: dict[str, Any], taps: dict[str, UnitStats]) -> None:
+    def __init__(self, metrics: dict[str, Any], taps: Statistics) -> None:
         super().__init__(metrics)
         self.taps = taps
 
@@ -77,9 +53,9 @@ class OverData(Output):
             if batch.count:
                 self._seen[path] = self._seen[path].joined(batch) if path in self._seen else batch
 
-    def result(self) -> dict[str, UnitStats]:
+    def result(self) -> Statistics:
         """The statistics over all batches seen."""
-        return {path: seen.stats() for path, seen in self._seen.items()}
+        return Statistics({path: seen.stats() for path, seen in self._seen.items()})
 
 
 def over_data(taps: Any) -> Reduction:

@@ -6,8 +6,8 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 
 from lightwell.sight.describe import Description, LayerInfo, ValueInfo
+from lightwell.sight.tables import WIDTH
 
-WIDTH = 80
 _WIDTHS = (34, 20, 14, 9)  # layer, kind, output, parameters: with the gaps, 80 columns
 _LEFT = "text-align:left"
 
@@ -85,17 +85,6 @@ def short_count(count: int) -> str:
     if len(exact) <= _WIDTHS[3]:
         return exact
     return f"{count / 1e6:.1f}M" if count < 1e9 else f"{count / 1e9:.1f}B"
-
-
-def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows as lines whose columns line up; those in `right` are aligned to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
 
 
 def _total(description: Description) -> str:

@@ -25,7 +25,8 @@ from lightwell.sight.optimizer_state import split_names
 from lightwell.sight.sections.base import Section, is_glob
 from lightwell.sight.sections.layers import LAYERS
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
-from lightwell.sight.show import columns, shape_text
+from lightwell.sight.show import shape_text
+from lightwell.sight.tables import columns
 
 Array = np.ndarray[Any, Any]
 
