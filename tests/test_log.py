@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 from tests.conftest import LogLines
 
-from lightwell.log import logger, without_deprecations
+from lightwell.log import logger, without_deprecations, without_lines_about
 
 
 def test_it_is_tensorflows_logger() -> None:
@@ -31,3 +31,13 @@ def test_what_only_lightwell_calls_is_not_told_as_deprecated(log: LogLines) -> N
     assert log.having("another line")
     assert log.having("their_function is deprecated")
     assert not log.having("linear_model is deprecated")
+
+
+def test_lines_about_other_things_stay(log: LogLines) -> None:
+    with without_lines_about("dynamic_rnn (from", "/tmp/export-1"):
+        logger.warning("From line 93: dynamic_rnn (from tensorflow.python.ops.rnn) is deprecated")
+        logger.warning("Wrote /tmp/export-1")
+        logger.warning("From line 7: their_function is deprecated")
+    logger.warning("Wrote /tmp/export-1 again")
+    assert log.having("From line") == log.having("their_function is deprecated")
+    assert log.having("Wrote") == log.having("again")

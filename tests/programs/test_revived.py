@@ -62,6 +62,8 @@ def test_a_larger_program_does_so_too(slow_outcomes: dict[str, Any], case: Case)
 
 def _check(outcome: Mapping[str, Any], case: Case) -> None:
     assert outcome["code"] == 0, outcome["err"]
+    blamed = [line for line in outcome["err"].splitlines() if "deprecated" in line and "/lightwell/" in line]
+    assert not blamed, "TensorFlow tells the user of a call that is Lightwell's"
     printed = json.loads(outcome["out"].splitlines()[-1])
     if case.recorded:
         _assert_same(printed, RECORDED["programs"][case.name], case.name, case.close)

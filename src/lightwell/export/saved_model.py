@@ -7,7 +7,6 @@ Takes recipes and receiver functions by mode; gives the path of the export. Mode
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ from lightwell.export.signatures import export_outputs, signatures
 from lightwell.export.taps import SIGNATURE as TAPS
 from lightwell.export.taps import tapped_output
 from lightwell.keys import ModeKeys
-from lightwell.log import logger
+from lightwell.log import logger, without_lines_about
 
 TAGS = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "serve"}
 _TRAIN_OP = "saved_model_train_op"  # the graph collection in which loaders look for it
@@ -73,7 +72,9 @@ def write_saved_model(
             f"by mode, of {list(TAGS)}."
         )
     files = check_assets(form.assets_extra, form.doing)
-    with new_folder(base, form.doing) as folder, _without_lines_about(folder.path, "build_tensor_info"):
+    # TensorFlow tells where it wrote, and that folder is renamed afterwards: the line that stays true is ours. And it
+    # tells that a function of its own is deprecated, which only itself calls.
+    with new_folder(base, form.doing) as folder, without_lines_about(folder.path, "build_tensor_info"):
         builder = tf.compat.v1.saved_model.Builder(folder.path)
         for mode in modes:
             received = _Received(receiver_fns[mode], mode, form.doing)
@@ -136,19 +137,3 @@ def _ready(program: Program, receiver: Any, plan: SessionPlan, form: Form) -> It
         }
         with restored(program, plan) as (session, saver):
             yield session, {**settings, "saver": saver}
-
-
-@contextlib.contextmanager
-def _without_lines_about(*words: str) -> Iterator[None]:
-    """TensorFlow tells where it wrote, and that folder is renamed afterwards: the line that stays true is ours. And it
-    tells that a function of its own is deprecated, which only itself calls."""
-
-    def is_about_something_else(record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        return not any(word in text for word in words)
-
-    logger.addFilter(is_about_something_else)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_about_something_else)

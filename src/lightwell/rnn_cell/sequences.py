@@ -21,6 +21,7 @@ from lightwell import _tf
 from lightwell._patches import Patches, SharedPatches
 from lightwell.layers.record import Calling, in_a_loop, looping, open_book
 from lightwell.layers.variables import pieces_of
+from lightwell.log import without_lines_about
 from lightwell.rnn_cell.record import innermost, name_ahead, record_name
 
 
@@ -89,7 +90,9 @@ def _passing(reader: _Reader, function: Callable[..., Any]) -> Any:
         passing = [Calling(name=run.name_ahead, kind=type(run.cell).__name__, layer=run.cell) for run in runs]
         changed = _changed_arguments(given.arguments, runs, passing)
         before = {id(variable) for variable in tf.compat.v1.global_variables()}
-        with looping(f"tf.compat.v1.nn.{function.__name__}", stood_for=[innermost(run.cell) for run in runs]):
+        # TensorFlow would tell that the function is deprecated, and name the line below as the one that calls it.
+        quiet = without_lines_about(f"{function.__name__} (from")
+        with quiet, looping(f"tf.compat.v1.nn.{function.__name__}", stood_for=[innermost(run.cell) for run in runs]):
             result = function(**changed) if changed else function(*args, **kwargs)
         made = [variable for variable in tf.compat.v1.global_variables() if id(variable) not in before]
         outputs, rebuilt = reader(given.arguments, result)
