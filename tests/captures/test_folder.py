@@ -187,3 +187,22 @@ def test_a_later_format_is_refused(folder: Path) -> None:
     (folder / "capture.json").write_text(json.dumps(manifest))
     with pytest.raises(CaptureError, match="a later Lightwell"):
         lw.open_capture(folder)
+
+
+def test_a_file_in_the_place_of_the_folder_is_told(est: lw.Estimator, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for place in (tmp_path / "file", tmp_path / "file" / "acts"):
+        with pytest.raises(UsageError, match=r"cannot be a folder: there is a file of this name.*Name another folder"):
+            capture(est, place)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_only_a_full_disk_is_to_be_emptied(est: lw.Estimator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(CaptureError, match=r"cannot be written: Permission denied\..* call capture again") as refused:
+        capture(est, tmp_path / "acts")
+    assert "room" not in str(refused.value)
+    assert refused.value.errno == 13

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -144,6 +145,26 @@ def test_slots_are_reset_to_what_they_start_from(est: lw.Estimator) -> None:
     assert float(after["dense/bias/Adagrad"][0]) == pytest.approx(0.1), "not zero"
 
 
+@pytest.mark.parametrize("face", ["lightwell.compat.v1.estimator", "lightwell.estimator"])
+def test_slots_are_found_by_the_weight_they_serve(face: str, tmp_path: Path) -> None:
+    made = importlib.import_module(face).DNNLinearCombinedRegressor
+    column = [tf.feature_column.numeric_column("x", shape=[3])]
+    est = made(str(tmp_path), column, dnn_feature_columns=column, dnn_hidden_units=[4])
+    est.train(data, steps=3)
+    before = values(est)
+    start = {name: tf.train.load_variable(os.path.join(est.model_dir, "model.ckpt-0"), name) for name in before}
+    served = ["dnn/hiddenlayer_0/kernel", "linear/linear_model/x/weights"]
+    with est.edit() as w:
+        reset = w.reset_slots(served)
+        with pytest.raises(lw.errors.PathError, match="there are no slots of 'dnn/hiddenlayer_1'"):
+            w.reset_slots("dnn/hiddenlayer_1")
+    after = values(est)
+    assert len(reset) == 3, "one of Adagrad, two of FTRL"
+    assert all(any(weight in slot for weight in served) for slot in reset)
+    assert changed(before, after) == set(reset)
+    assert {after[name].tobytes() == start[name].tobytes() for name in reset} == {True}
+
+
 def test_weights_copied_from_another_model(est: lw.Estimator, tmp_path: Path) -> None:
     other = estimator(tmp_path / "other").train(data, steps=9)
     with est.edit() as w:
@@ -196,6 +217,11 @@ def test_what_is_wrong_is_told_before_anything_is_written(est: lw.Estimator, log
             lambda w: w.update({"dense/kernel": np.zeros([3, 4], complex)}),
             lw.errors.UsageError,
             r"expected values of type float32, got complex128",
+        ),
+        (
+            lambda w: w.update({"dense/kernel": "zeros"}),
+            lw.errors.UsageError,
+            "expected numbers of type float32, got 'zeros' of type str",
         ),
         (lambda w: w["global_step"], lw.errors.PathError, "is the step counter"),
         (lambda w: w["out/bias/Adagrad"], lw.errors.PathError, "is optimizer state"),

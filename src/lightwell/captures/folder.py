@@ -7,6 +7,7 @@ is used.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from lightwell.log import logger
 
 _WRITING = ".writing"
 _PIECE = 2**22
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 STATISTICS = "statistics.arrow"
 
 
@@ -111,13 +113,15 @@ class Folder:
 
     def disk_error(self, error: OSError, path: str) -> CaptureError:
         """What to raise for an error of the disk."""
-        left = ""
-        with contextlib.suppress(OSError):
-            left = f" {in_words(shutil.disk_usage(self.path).free)} are free."
+        left, cure = "", "call capture again once it can be, it goes on from there."
+        if error.errno in _NO_ROOM:
+            cure = "make room and call capture again, it goes on from there; or capture less, with budget=."
+            with contextlib.suppress(OSError):
+                left = f" {in_words(shutil.disk_usage(self.path).free)} are free."
         return CaptureError(
-            error.errno or 5,
+            error.errno or errno.EIO,
             f"capture: {path} cannot be written: {error.strerror or error}.{left} What was written before it is whole: "
-            "make room and call capture again, it goes on from there; or capture less, with budget=.",
+            + cure,
         )
 
     @contextlib.contextmanager
@@ -131,6 +135,11 @@ class Folder:
         try:
             os.makedirs(self.path, exist_ok=True)
             handle = os.open(self.path, os.O_RDONLY)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise UsageError(
+                f"capture: to={self.path!r} cannot be a folder: there is a file of this name, or of a folder above it. "
+                "Name another folder."
+            ) from error
         except OSError as error:
             raise self.disk_error(error, self.path) from error
         try:

@@ -148,7 +148,8 @@ def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
         problem = "does not exist"
     raise CheckpointUnreadable(
         f"{argument} {prefix!r} {problem}. Expected the start of a checkpoint's file names, such as "
-        f"'…/model.ckpt-100'. {directory or '.'} has {', '.join(there[:10]) if there else 'no checkpoints'}."
+        f"'…/model.ckpt-100'. {directory or 'The working directory'} has "
+        f"{', '.join(there[:10]) if there else 'no checkpoints'}."
     )
 
 

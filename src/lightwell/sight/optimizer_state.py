@@ -7,7 +7,7 @@ public description of the op, so nothing of the optimizer object has to be known
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -51,6 +51,17 @@ def split_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
     return kept, sorted(slots)
 
 
+def served_by(name: str, names: Container[str]) -> str | None:
+    """The variable whose state a variable holds, of these names; None if it serves none, or all of them."""
+    owner = name.rpartition("/")[0]
+    while owner:
+        found = next((one for one in _names_in_the_model(owner) if one in names), None)
+        if found is not None:
+            return found
+        owner = owner.rpartition("/")[0]
+    return None
+
+
 def learning_rates(program: Program) -> dict[str, Any]:
     """The learning rates of a training program: path to tensor.
 
@@ -92,18 +103,18 @@ def _scope(op_name: str) -> str:
 
 
 def _serves_another(name: str, names: set[str]) -> bool:
-    owner = name.rpartition("/")[0]
-    while owner:
-        if owner in names or _without_scope(owner) in names:
-            return True
-        owner = owner.rpartition("/")[0]
+    if served_by(name, names) is not None:
+        return True
     return name.startswith(OPTIMIZER_SCOPE) or bool(re.match(f"{TRAINING_SCOPES}/", name))
 
 
-def _without_scope(name: str) -> str:
-    """`linear/model/weights` of `linear/linear/model/weights`: an optimizer called inside the scope of its model."""
-    scope, _, rest = name.partition("/")
-    return rest if rest.startswith(f"{scope}/") else name
+def _names_in_the_model(owner: str) -> Iterator[str]:
+    """What a weight may be called whose slots have names that begin so."""
+    yield owner
+    scope, _, rest = owner.partition("/")
+    if rest.startswith(f"{scope}/"):  # `linear/linear/model/weights`: an optimizer called inside the scope of its model
+        yield rest
+    yield re.sub(f"^{TRAINING_SCOPES}/[^/]+/", "", owner)  # `training/Adagrad/dnn/logits/kernel`, of canned models
 
 
 def _powers(graph: tf.Graph) -> set[str]:

@@ -18,6 +18,7 @@ from lightwell.checkpoints.lineage import Change
 from lightwell.checkpoints.reader import open_checkpoint, variable_value
 from lightwell.errors import PathError, UsageError
 from lightwell.sight.nearest import nearest_paths
+from lightwell.sight.optimizer_state import served_by
 from lightwell.sight.sections.base import Section
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 from lightwell.sight.views import LayerSource, LayersView, WeightsView
@@ -121,10 +122,14 @@ class WeightEdits(MutableMapping[str, Array]):
             PathError: a name matches no weight that has slots.
             UsageError: it is not known what they start from.
         """
-        slots, reset = list(self._views[SLOTS]), []
+        weights, reset = set(self), []
+        owners = {slot: served_by(slot, weights) for slot in self._views[SLOTS]}
         for pattern in [names] if isinstance(names, str) else names:
             plain = pattern.removeprefix(f"{WEIGHTS}/").removeprefix(f"{SLOTS}/")
-            reset += _matched(plain, slots, "reset_slots: there are no slots of", pattern)
+            meant = [slot for slot, owner in owners.items() if _matches(slot, plain) or _matches(owner or "", plain)]
+            if not meant:
+                raise _unmatched(plain, list(owners), "reset_slots: there are no slots of", pattern)
+            reset += meant
         for name, value in self._initial(self.parent, list(dict.fromkeys(reset))).items():
             self._put(SLOTS, name, value, "reset", is_piece=True)
         return reset
@@ -194,6 +199,11 @@ def fitting(path: str, value: Any, before: Array) -> Array:
         UsageError: it has another shape, or a type that does not fit.
     """
     given = np.asarray(value)
+    if before.dtype.kind != "O" and given.dtype.kind not in "biufcV":  # V: the small floats that NumPy does not have
+        raise UsageError(
+            f"edit of {path}: expected numbers of type {before.dtype}, got {value!r:.60} of type "
+            f"{type(value).__name__}. Nothing was written."
+        )
     if given.shape != before.shape:
         hint = f" To set all of it to one number: w[{path!r}][...] = {value!r}." if given.ndim == 0 else ""
         raise UsageError(
@@ -261,8 +271,16 @@ def _parted(pattern: str) -> tuple[Section, str]:
 
 def _matched(pattern: str, names: Sequence[str], problem: str, asked: str) -> list[str]:
     """The names that a pattern matches, or that stand below what it matches."""
-    found = [name for name in names if fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")]
+    found = [name for name in names if _matches(name, pattern)]
     if not found:
-        close = nearest_paths(pattern, names) or list(names)[:5]
-        raise PathError(f"{problem} {asked!r}. The nearest are {close}.")
+        raise _unmatched(pattern, names, problem, asked)
     return found
+
+
+def _unmatched(pattern: str, names: Sequence[str], problem: str, asked: str) -> PathError:
+    close = nearest_paths(pattern, names) or list(names)[:5]
+    return PathError(f"{problem} {asked!r}. The nearest are {close}.")
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")
