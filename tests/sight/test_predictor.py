@@ -212,6 +212,18 @@ def test_an_input_that_does_not_fit(given: Any, text: str, linear: lw.Estimator)
         p(given)
 
 
+def test_what_the_model_does_not_read_can_be_left_out_once_it_is_told(tmp_path: Path) -> None:
+    x = tiny.X
+    numbered = tf.data.Dataset.from_tensors
+    est = tiny.estimator(tmp_path).train(lambda: numbered(({"x": x, "id": np.arange(8)}, tiny.Y)), steps=1)
+    with est.predictor() as p:
+        expected = p({"x": x, "id": np.arange(8)})["out"]
+        with pytest.raises(lw.errors.UsageError, match=r"the input lacks \['id'\]\. .*est\.predictor\(features\)"):
+            p({"x": x})
+    with est.predictor({"x": x}) as p:
+        np.testing.assert_array_equal(p({"x": x})["out"], expected)
+
+
 def test_wrong_keys_and_taps(linear: lw.Estimator) -> None:
     with linear.predictor() as p:
         with pytest.raises(lw.errors.UsageError, match=r"no predictions \['outt'\]; the model has \['out', 'twice'\]"):

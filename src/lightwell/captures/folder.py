@@ -171,7 +171,7 @@ class Folder:
                 os.remove(self.file(name))
             except OSError as error:
                 raise CaptureError(
-                    error.errno or 5,
+                    error.errno or errno.EIO,
                     f"capture: {self.file(name)} cannot be removed to make way for the new capture: "
                     f"{error.strerror or error}. Make the folder writable, or name another one.",
                 ) from error

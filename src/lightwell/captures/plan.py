@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ def check_room(size: Size, every: int, free: int, folder: str) -> None:
     needed = None if size.bytes is None else size.bytes / every
     if needed is not None and needed > free:
         raise CaptureError(
-            28,
+            errno.ENOSPC,
             f"capture: {folder!r} needs about {in_words(needed)} ({size}), and {in_words(free)} are free on its disk. "
             f'Tap less, name a folder on another disk, or give a budget: budget="{in_words(free * 0.8)}".',
         )

@@ -81,6 +81,8 @@ class Feeder:
             missing, extra = sorted(self._names - given.keys()), sorted(given.keys() - self._names)
             close = nearest_paths(extra[0], missing) if extra else []
             hint = f" Did you mean {close[0]!r} by {extra[0]!r}?" if close else ""
+            if given and missing and not extra:
+                hint = " What the model does not need can be left out once it is told so: est.predictor(features)."
             lacks = f"lacks {missing}" if missing else ""
             has = f"has {extra} too many" if extra else ""
             raise UsageError(f"predictor: the input {' and '.join(filter(None, (lacks, has)))}.{hint}")
