@@ -165,6 +165,30 @@ def test_slots_are_found_by_the_weight_they_serve(face: str, tmp_path: Path) -> 
     assert {after[name].tobytes() == start[name].tobytes() for name in reset} == {True}
 
 
+def test_moving_averages_are_no_memory_of_the_optimizer(tmp_path: Path, log: Any) -> None:
+    def averaged(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        spec = model_fn(features, labels, mode, {})
+        with tf.control_dependencies([spec.train_op]):
+            return spec._replace(train_op=tf.train.ExponentialMovingAverage(0.5).apply(v1.trainable_variables("out")))
+
+    est = lw.Estimator(averaged, str(tmp_path)).train(data, steps=3)
+    average = "out/kernel/ExponentialMovingAverage"
+    before = values(est)
+    with est.edit() as w:
+        w["out/kernel"] *= 2
+        w["dense/kernel"] *= 2
+        assert w.reset_slots("out") == ["out/bias/Adagrad", "out/kernel/Adagrad"]
+        assert not [slot for slot in w.reset_slots() if "Average" in slot]
+    assert before[average].tobytes() == values(est)[average].tobytes()
+    (line,) = log.having("edit: out/kernel has a moving average, which stays as it was.")
+    assert line.endswith(f"w.slots[{average!r}] = w['out/kernel'].")
+    with est.edit() as w:
+        w["out/kernel"] *= 2
+        w.slots[average] = w["out/kernel"]
+    assert len(log.having("has a moving average")) == 1
+    np.testing.assert_array_equal(est.weights.slots[average], est.weights["out/kernel"])
+
+
 def test_weights_copied_from_another_model(est: lw.Estimator, tmp_path: Path) -> None:
     other = estimator(tmp_path / "other").train(data, steps=9)
     with est.edit() as w:

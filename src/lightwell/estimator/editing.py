@@ -66,6 +66,7 @@ class Editing:
             logger.warning("edit: nothing was changed in %s, so no checkpoint was written.", parent)
             return
         _tell_of_what_is_not_finite(values)
+        _tell_of_averages(edits.averages_left())
         edits.checkpoint = commit_edit(
             self._model_dir,
             parent,
@@ -122,3 +123,15 @@ def _tell_of_what_is_not_finite(values: Mapping[str, Any]) -> None:
                 f"{value.size:,}",
                 name,
             )
+
+
+def _tell_of_averages(left: Mapping[str, str]) -> None:
+    """Warns where a model that is evaluated with moving averages would not show the edit."""
+    for average, weight in left.items():
+        logger.warning(
+            "edit: %s has a moving average, which stays as it was. If the model is evaluated with averages, set it as "
+            "well: w.slots[%r] = w[%r].",
+            weight,
+            average,
+            weight,
+        )

@@ -114,6 +114,8 @@ class WeightEdits(MutableMapping[str, Array]):
     def reset_slots(self, names: str | Sequence[str] = "*") -> list[str]:
         """Lets the optimizer's state of weights start afresh, as in a new model; gives the names of the slots.
 
+        Moving averages of weights stay: they would start from the weights of a model that knows nothing.
+
         Args:
             names: weights, by name or glob: `"dense/*"`. All of them also resets what the optimizer keeps for all
                 weights together.
@@ -122,8 +124,7 @@ class WeightEdits(MutableMapping[str, Array]):
             PathError: a name matches no weight that has slots.
             UsageError: it is not known what they start from.
         """
-        weights, reset = set(self), []
-        owners = {slot: served_by(slot, weights) for slot in self._views[SLOTS]}
+        owners, reset = {slot: owner for slot, owner in self._owners().items() if not _is_average(slot)}, []
         for pattern in [names] if isinstance(names, str) else names:
             plain = pattern.removeprefix(f"{WEIGHTS}/").removeprefix(f"{SLOTS}/")
             meant = [slot for slot, owner in owners.items() if _matches(slot, plain) or _matches(owner or "", plain)]
@@ -146,6 +147,12 @@ class WeightEdits(MutableMapping[str, Array]):
         """The same in words, for the lineage."""
         return [change for name, value in self._now.items() if (change := self._difference(name, value)) is not None]
 
+    def averages_left(self) -> dict[str, str]:
+        """The moving averages that stay as they were while their weights change: average -> weight."""
+        changed = self.changed_values()
+        averages = {slot: owner for slot, owner in self._owners().items() if _is_average(slot) and slot not in changed}
+        return {average: owner for average, owner in averages.items() if owner in changed}
+
     def __repr__(self) -> str:
         changes = self.changes()
         told = "\n".join(f"  {change}" for change in changes) if changes else "  nothing is changed"
@@ -154,6 +161,11 @@ class WeightEdits(MutableMapping[str, Array]):
     def _found(self, name: str) -> tuple[Section, str]:
         section = SLOTS if str(name).startswith(f"{SLOTS}/") else WEIGHTS
         return section, self._views[section].variable(name)
+
+    def _owners(self) -> dict[str, str | None]:
+        """The slots, with the weight that each serves."""
+        weights = set(self)
+        return {slot: served_by(slot, weights) for slot in self._views[SLOTS]}
 
     def _put(self, section: Section, variable: str, value: Any, how: str, *, is_piece: bool = False) -> None:
         before = np.asarray(value) if is_piece else variable_value(self.parent, variable)
@@ -284,3 +296,8 @@ def _unmatched(pattern: str, names: Sequence[str], problem: str, asked: str) -> 
 
 def _matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}/*")
+
+
+def _is_average(slot: str) -> bool:
+    """Whether it is what `tf.train.ExponentialMovingAverage` keeps, by the name that it gives."""
+    return slot.rpartition("/")[2].startswith("ExponentialMovingAverage")
