@@ -66,7 +66,7 @@ class Editing:
             logger.warning("edit: nothing was changed in %s, so no checkpoint was written.", parent)
             return
         _tell_of_what_is_not_finite(values)
-        _tell_of_averages(edits.averages_left())
+        _tell_of_averages(edits.averages_left(values))
         edits.checkpoint = commit_edit(
             self._model_dir,
             parent,

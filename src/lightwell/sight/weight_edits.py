@@ -7,7 +7,7 @@ checked when they are given, so that what is wrong stops the edit before anythin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterator, MutableMapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 
@@ -147,11 +147,10 @@ class WeightEdits(MutableMapping[str, Array]):
         """The same in words, for the lineage."""
         return [change for name, value in self._now.items() if (change := self._difference(name, value)) is not None]
 
-    def averages_left(self) -> dict[str, str]:
-        """The moving averages that stay as they were while their weights change: average -> weight."""
-        changed = self.changed_values()
+    def averages_left(self, changed: Container[str]) -> dict[str, str]:
+        """The moving averages that stay as they were while their weights are among the changed: average -> weight."""
         averages = {slot: owner for slot, owner in self._owners().items() if _is_average(slot) and slot not in changed}
-        return {average: owner for average, owner in averages.items() if owner in changed}
+        return {average: owner for average, owner in averages.items() if owner is not None and owner in changed}
 
     def __repr__(self) -> str:
         changes = self.changes()
