@@ -61,10 +61,11 @@ class Editing:
             version = version_of(parent)
         edits = WeightEdits(parent, self._model_dir, initial_values)
         yield edits
-        values = edits.changed_values()
-        if not values:
+        changes = edits.changes()
+        if not changes:
             logger.warning("edit: nothing was changed in %s, so no checkpoint was written.", parent)
             return
+        values = edits.new_values(changes)
         _tell_of_what_is_not_finite(values)
         _tell_of_averages(edits.averages_left(values))
         edits.checkpoint = commit_edit(
@@ -72,7 +73,7 @@ class Editing:
             parent,
             version,
             lambda prefix: write_changed(parent, values, prefix),
-            edits.changes(),
+            list(changes.values()),
             note,
             self._config.keep_checkpoint_max,
         )

@@ -18,6 +18,7 @@ from lightwell.keys import LEARNING_RATES, OPTIMIZER_SCOPE, TRAINING_SCOPES
 
 _RATE_NAMES = ("lr", "alpha")
 _POWERS = ("beta1_power", "beta2_power")
+_OF_CANNED = re.compile(f"^{TRAINING_SCOPES}/[^/]+/")  # `training/Adagrad/` before the name of a weight
 _SAME_VALUE = frozenset(["Cast", "Identity"])  # an op between a rate and its use that does not change it
 
 
@@ -53,12 +54,11 @@ def split_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def served_by(name: str, names: Container[str]) -> str | None:
     """The variable whose state a variable holds, of these names; None if it serves none, or all of them."""
-    owner = name.rpartition("/")[0]
-    while owner:
-        found = next((one for one in _names_in_the_model(owner) if one in names), None)
-        if found is not None:
-            return found
-        owner = owner.rpartition("/")[0]
+    for owner in dict.fromkeys((name, _OF_CANNED.sub("", name))):
+        while owner := owner.rpartition("/")[0]:
+            found = next((one for one in (owner, _without_scope(owner)) if one in names), None)
+            if found is not None:
+                return found
     return None
 
 
@@ -108,13 +108,10 @@ def _serves_another(name: str, names: set[str]) -> bool:
     return name.startswith(OPTIMIZER_SCOPE) or bool(re.match(f"{TRAINING_SCOPES}/", name))
 
 
-def _names_in_the_model(owner: str) -> Iterator[str]:
-    """What a weight may be called whose slots have names that begin so."""
-    yield owner
-    scope, _, rest = owner.partition("/")
-    if rest.startswith(f"{scope}/"):  # `linear/linear/model/weights`: an optimizer called inside the scope of its model
-        yield rest
-    yield re.sub(f"^{TRAINING_SCOPES}/[^/]+/", "", owner)  # `training/Adagrad/dnn/logits/kernel`, of canned models
+def _without_scope(name: str) -> str:
+    """`linear/model/weights` of `linear/linear/model/weights`: an optimizer called inside the scope of its model."""
+    scope, _, rest = name.partition("/")
+    return rest if rest.startswith(f"{scope}/") else name
 
 
 def _powers(graph: tf.Graph) -> set[str]:

@@ -7,7 +7,7 @@ checked when they are given, so that what is wrong stops the edit before anythin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, MutableMapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 
@@ -50,6 +50,7 @@ class WeightEdits(MutableMapping[str, Array]):
         self._directory = directory
         self._initial = initial
         self._views = _views(parent)
+        self._weights = frozenset(self._views[WEIGHTS])
         self._shapes: dict[str, list[int]] = open_checkpoint(parent).get_variable_to_shape_map()
         self._now: dict[str, Array] = {}
         self._how: dict[str, str] = {}
@@ -135,17 +136,17 @@ class WeightEdits(MutableMapping[str, Array]):
             self._put(SLOTS, name, value, "reset", is_piece=True)
         return reset
 
-    def changed_values(self) -> dict[str, Array]:
-        """The values that are others than in the parent, by their names in the checkpoint."""
+    def changes(self) -> dict[str, Change]:
+        """What is other than in the parent, by its name in the checkpoint, in words for the lineage."""
         for name, value in self._now.items():
             if value.dtype.kind == "O":  # whatever was put into an array of strings
-                section = WEIGHTS if name in set(self._views[WEIGHTS]) else SLOTS
-                value[...] = _strings(f"{section}/{name}", value)
-        return {name: value for name, value in self._now.items() if self._difference(name, value) is not None}
+                value[...] = _strings(self._path(name), value)
+        found = {name: self._difference(name, value) for name, value in self._now.items()}
+        return {name: change for name, change in found.items() if change is not None}
 
-    def changes(self) -> list[Change]:
-        """The same in words, for the lineage."""
-        return [change for name, value in self._now.items() if (change := self._difference(name, value)) is not None]
+    def new_values(self, names: Iterable[str]) -> dict[str, Array]:
+        """The values as they are now."""
+        return {name: self._now[name] for name in names}
 
     def averages_left(self, changed: Container[str]) -> dict[str, str]:
         """The moving averages that stay as they were while their weights are among the changed: average -> weight."""
@@ -153,8 +154,7 @@ class WeightEdits(MutableMapping[str, Array]):
         return {average: owner for average, owner in averages.items() if owner is not None and owner in changed}
 
     def __repr__(self) -> str:
-        changes = self.changes()
-        told = "\n".join(f"  {change}" for change in changes) if changes else "  nothing is changed"
+        told = "\n".join(f"  {change}" for change in self.changes().values()) or "  nothing is changed"
         return f"edit of {os.path.basename(self.parent)}\n{told}"
 
     def _found(self, name: str) -> tuple[Section, str]:
@@ -163,8 +163,7 @@ class WeightEdits(MutableMapping[str, Array]):
 
     def _owners(self) -> dict[str, str | None]:
         """The slots, with the weight that each serves."""
-        weights = set(self)
-        return {slot: served_by(slot, weights) for slot in self._views[SLOTS]}
+        return {slot: served_by(slot, self._weights) for slot in self._views[SLOTS]}
 
     def _put(self, section: Section, variable: str, value: Any, how: str, *, is_piece: bool = False) -> None:
         before = np.asarray(value) if is_piece else variable_value(self.parent, variable)
@@ -173,11 +172,12 @@ class WeightEdits(MutableMapping[str, Array]):
 
     def _difference(self, name: str, value: Array) -> Change | None:
         how = self._how.get(name, "changed")
-        section = WEIGHTS if name in set(self._views[WEIGHTS]) else SLOTS
         if how == "reset" and list(value.shape) != list(self._shapes[name]):  # of a piece, which is read only in full
-            return Change(f"{section}/{name}", value.size, value.size, None, how)
-        before = variable_value(self.parent, name)
-        return difference(f"{section}/{name}", before, value, how)
+            return Change(self._path(name), value.size, value.size, None, how)
+        return difference(self._path(name), variable_value(self.parent, name), value, how)
+
+    def _path(self, name: str) -> str:
+        return f"{WEIGHTS if name in self._weights else SLOTS}/{name}"
 
 
 class SlotEdits(MutableMapping[str, Array]):
