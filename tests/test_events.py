@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
 
 from lightwell import events
@@ -121,3 +126,63 @@ def test_numbers_are_read_back_by_step(graph: Any, tmp_path: Path) -> None:
     (place / "other").write_bytes(written.read_bytes())
     assert list(events.read_metrics(str(place)).items()) == [(3, {"a": 7.0}), (5, {"a": 9.0, "b": 2.0})]
     assert events.read_metrics(str(tmp_path / "nowhere")) == {}
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def writing_threads() -> int:
+    return sum(thread.name == "EventLoggerThread" for thread in threading.enumerate())
+
+
+def used_and_dropped(model_dir: Path) -> None:
+    made = tiny.estimator(model_dir).train(tiny.data, steps=1)
+    made.evaluate(tiny.once)
+    del made
+    gc.collect()
+
+
+def test_files_and_threads_of_estimators_that_are_gone_are_closed(tmp_path: Path) -> None:
+    used_and_dropped(tmp_path / "first")
+    time.sleep(2)
+    used_and_dropped(tmp_path / "second")
+    files, threads = open_files(), writing_threads()
+    for number in range(6):
+        used_and_dropped(tmp_path / str(number))
+    time.sleep(2)
+    used_and_dropped(tmp_path / "last")
+    assert (open_files() - files, writing_threads() - threads) == (0, 0)
+    for number in range(6):
+        (file,) = (tmp_path / str(number) / "eval").glob("events*")
+        assert events.read_metrics(str(file.parent))[1]["mae"] > 0
+
+
+def test_close_closes_the_event_files(tmp_path: Path) -> None:
+    tiny.trained(tmp_path / "before")  # what is opened once in a process
+    time.sleep(2)
+    made = tiny.estimator(tmp_path / "own")
+    files = open_files()
+    made.train(tiny.data, steps=1)
+    time.sleep(2)
+    made.close()
+    assert open_files() <= files
+    made.train(tiny.data, steps=1)
+    assert len(list((tmp_path / "own").glob("events*"))) == 2
+
+
+def test_another_estimator_of_the_same_directory_goes_on_in_the_same_file(tmp_path: Path) -> None:
+    for _ in range(2):
+        used_and_dropped(tmp_path)
+        time.sleep(2)
+    assert len(list(tmp_path.glob("events*"))) == 1
+
+
+def test_a_writer_that_a_hook_of_the_user_holds_stays_open(tmp_path: Path) -> None:
+    own = v1.train.SummarySaverHook(save_steps=1, output_dir=str(tmp_path), scaffold=v1.train.Scaffold())
+    tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[own])
+    gc.collect()
+    time.sleep(2)
+    tiny.trained(tmp_path / "another")
+    tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[own])
+    assert len(list(tmp_path.glob("events*"))) == 1

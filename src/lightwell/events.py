@@ -2,14 +2,19 @@
 the numbers of evaluations, read back.
 
 Owns the format; takes a directory and plain values. Writers come from TensorFlow's cache, so that a hook of the user
-and Lightwell append to one file.
+and Lightwell append to one file. A writer is a thread and an open file: those of a model directory are closed once no
+Estimator is left that writes there.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections import OrderedDict
+import sys
+import threading
+import time
+import weakref
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,9 +25,12 @@ from lightwell import _tf
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
+from lightwell.own_files import token
 
 _SessionLog = tf.compat.v1.SessionLog
 _EVENT_FILE = "events.out.tfevents."
+# TensorFlow names an event file by the second it is made in, and would begin one of the same name anew.
+_SECONDS_OF_A_NAME = 2.0
 
 
 def writer(directory: str) -> Any:
@@ -33,6 +41,15 @@ def writer(directory: str) -> Any:
     """
     with _writing(directory) as to:
         return to
+
+
+def open_early(directory: str) -> None:
+    """Opens the event file before there is something to write; a disk that takes none is told by whoever writes first.
+
+    In a training that is the first checkpoint, which knows what is lost.
+    """
+    with contextlib.suppress(ModelDirError):
+        writer(directory)
 
 
 def write_graph(directory: str, graph: tf.Graph) -> None:
@@ -104,14 +121,75 @@ def _writing(directory: str) -> Iterator[Any]:
         ModelDirError: events cannot be written.
     """
     try:
-        to = tf.compat.v1.summary.FileWriterCache.get(directory)
-    except (tf.errors.OpError, OSError) as error:
+        to = _tf.event_writer(directory, f".{token()}")
+    except (tf.errors.OpError, OSError, RuntimeError) as error:  # RuntimeError: a full disk, to TensorFlow's writer
         raise _unwritable(directory, error) from error
+    _writers.used(directory, to)
     try:
         yield to
     except Exception as error:  # from the thread that writes; its errors become whatever is near to them in Python
         _tf.forget_event_writer(directory)
         raise _unwritable(directory, error) from error
+
+
+class _Writers:
+    """The event writers that Lightwell has opened in this process, and who they are for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[str, tuple[weakref.ref[Any], float]] = {}  # by directory, with the time of the last use
+        self._users: Counter[str] = Counter()  # by model directory
+        self._gone: deque[str] = deque()  # model directories that a user of theirs has left
+
+    def used(self, directory: str, writer: Any) -> None:
+        self._open[directory] = (weakref.ref(writer), time.monotonic())
+
+    def hold(self, directory: str, user: Any) -> Any:
+        with self._lock:
+            self._users[directory] += 1
+        # The collector may come by in any thread, that of a writer among them: it takes a note, and no lock.
+        leaves = weakref.finalize(user, self._gone.append, directory)
+        leaves.atexit = False
+        return leaves
+
+    def close_unused(self) -> None:
+        with self._lock:
+            while self._gone:
+                self._users[self._gone.popleft()] -= 1
+            unused = [directory for directory, users in self._users.items() if users <= 0]
+            for directory in unused:
+                if self._close_below(directory):
+                    del self._users[directory]
+
+    def _close_below(self, directory: str) -> bool:
+        """Closes the writers of a model directory; False if one was in use until just now."""
+        below = directory.rstrip("/") + "/"
+        for path, (found, used_at) in list(self._open.items()):
+            if path != directory and not path.startswith(below):
+                continue
+            if time.monotonic() - used_at < _SECONDS_OF_A_NAME:
+                return False
+            del self._open[path]
+            writer = found()
+            # Held by TensorFlow's cache, this name and the call: one that a hook of the user holds too is left to it.
+            if writer is not None and sys.getrefcount(writer) <= 3:
+                _tf.forget_event_writer(path)
+                with contextlib.suppress(Exception):  # a disk that is full has been told of by whoever wrote
+                    writer.close()
+        return True
+
+
+_writers = _Writers()  # one for the process, as there is one cache of TensorFlow's
+
+
+def hold(directory: str, user: Any) -> Any:
+    """Keeps the writers of a model directory open for as long as `user` is there; called, what it gives lets go."""
+    return _writers.hold(directory, user)
+
+
+def close_unused() -> None:
+    """Closes the writers of model directories that nobody holds any more."""
+    _writers.close_unused()
 
 
 def _unwritable(directory: str, error: BaseException) -> ModelDirError:

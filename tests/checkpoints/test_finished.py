@@ -6,6 +6,8 @@ import json
 import time
 from pathlib import Path
 
+import pytest
+
 from lightwell.checkpoints.finished import (
     NAME,
     ask_to_stop,
@@ -16,6 +18,7 @@ from lightwell.checkpoints.finished import (
     stop_asked,
     was_cut_short,
 )
+from lightwell.errors import ModelDirError
 
 
 def test_it_tells_where_the_training_ended_and_why(tmp_path: Path) -> None:
@@ -47,3 +50,12 @@ def test_a_wish_to_stop_stands_until_training_begins_anew(tmp_path: Path) -> Non
     remove_mark(str(tmp_path))
     assert stop_asked(str(tmp_path)) == ""
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"global_step": 1}', '{"global_step": "1", "stopped": "", "time": 0}']
+)
+def test_a_damaged_mark_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / NAME).write_text(content)
+    with pytest.raises(ModelDirError, match=r"training_finished\.json, which .* is damaged \(.*\)\. Remove it if"):
+        read_finished(str(tmp_path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import tensorflow as tf
 from tests import tiny
 from tests.conftest import LogLines
 
+from lightwell.checkpoints.entries import content_hash, parts_of
 from lightwell.checkpoints.index import (
     check_readable,
     checked_path,
@@ -101,6 +104,35 @@ def test_a_damaged_one_is_reported_and_the_one_before_taken(
     assert line.endswith("model.ckpt-2.")
 
 
+def test_any_damage_of_an_index_leads_to_the_one_before(saved: Path) -> None:
+    """Or to none that matters; never to an error of TensorFlow's, such as an IndexError for bytes that are missing."""
+    draw, content = random.Random(3), index(saved, 3).read_bytes()
+    taken = set()
+    for _ in range(300):
+        damaged, place = bytearray(content), draw.randrange(len(content))
+        kind = draw.randrange(4)
+        if kind == 0:
+            damaged[place] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            del damaged[place:]
+        else:
+            end = place + draw.randrange(1, 40)
+            damaged[place:end] = b"" if kind == 2 else draw.randbytes(len(damaged[place:end]))
+        index(saved, 3).write_bytes(damaged)
+        taken.add(newest_usable(str(saved)))
+        for read in (parts_of, content_hash):
+            with contextlib.suppress(CheckpointUnreadable):
+                read(prefix(saved, 3))
+    assert taken <= {prefix(saved, 2), prefix(saved, 3)}
+    assert prefix(saved, 2) in taken
+
+
+def test_names_that_would_steer_a_terminal_are_none(saved: Path, log: LogLines) -> None:
+    (saved / "checkpoint").write_text('model_checkpoint_path: "/else/\\033[2Jwhere/model.ckpt-9"\n')
+    assert newest_usable(str(saved)) == prefix(saved, 3)
+    assert not log.having("\x1b")
+
+
 def test_two_damaged_ones_are_both_reported(saved: Path, log: LogLines) -> None:
     cut(data(saved, 3))
     index(saved, 2).unlink()
@@ -123,11 +155,18 @@ def test_data_without_an_index_still_count_as_weights(saved: Path) -> None:
         newest_usable(str(saved))
 
 
-def test_a_directory_whose_checkpoints_were_removed_starts_over(saved: Path, log: LogLines) -> None:
+def test_a_directory_whose_checkpoints_were_removed_is_not_trained_anew(saved: Path) -> None:
     for file in saved.glob("model.ckpt-*"):
         file.unlink()
+    text = (
+        r"The passed save_path is not a valid checkpoint: .*model\.ckpt-3\. The checkpoints that .*/checkpoint names "
+        r"are all gone\. Restore them from a backup, or delete .*/checkpoint to start over\."
+    )
+    with pytest.raises(ValueError, match=text) as raised:
+        newest_usable(str(saved))
+    assert isinstance(raised.value, CheckpointUnreadable)
+    (saved / "checkpoint").unlink()
     assert newest_usable(str(saved)) is None
-    assert log.having("names are all gone; starting over")
 
 
 def test_one_that_the_state_file_forgot_is_the_last_resort(saved: Path, log: LogLines) -> None:
@@ -181,7 +220,7 @@ def test_a_named_checkpoint_is_taken(saved: Path) -> None:
     ],
 )
 def test_one_that_is_not_there_is_told_with_those_that_are(saved: Path, given: str, problem: str) -> None:
-    text = rf"checkpoint_path '.*' {problem}\. Expected .* has model\.ckpt-3, model\.ckpt-2, model\.ckpt-1\."
+    text = rf"checkpoint_path '.*' {problem}\. .*Expected .* has model\.ckpt-3, model\.ckpt-2, model\.ckpt-1\."
     with pytest.raises(CheckpointUnreadable, match=text):
         checked_path(saved / given)
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import tiny
 from tests.conftest import LogLines
 
+import lightwell as lw
 from lightwell.checkpoints.warm_start import VocabInfo, WarmStartReport, WarmStartSettings, checked_settings, warm_start
 from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError
 
@@ -214,13 +216,15 @@ def test_a_pattern_that_finds_nothing_is_an_error(whole: str) -> None:
 
 @pytest.mark.parametrize("field", ["var_name_to_prev_var_name", "var_name_to_vocab_info"])
 def test_a_setting_for_a_variable_that_is_not_started_is_an_error(whole: str, field: str) -> None:
-    text = rf"{field} names \['nope'\], which are not among the variables to warm-start: \['top/bias', 'top/kernel'\]"
+    text = rf"in {field} that were not used: \['nope'\]\. Perhaps .* to warm-start are: \['top/bias', 'top/kernel'\]"
     with pytest.raises(UsageError, match=text):
         started(WarmStartSettings(whole, "top", **{field: {"nope": "x"}}))  # type: ignore[arg-type]
 
 
 def test_sources_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointUnreadable, match=r"warm_start_from '/nowhere/m' does not exist\. Expected"):
+    with pytest.raises(
+        CheckpointUnreadable, match=r"warm_start_from '/nowhere/m' does not exist\. .*Expected the start"
+    ):
         started(WarmStartSettings("/nowhere/m"))
     with pytest.raises(CheckpointUnreadable, match=r"warm_start_from: the directory .* has no checkpoint\. Expected"):
         started(WarmStartSettings(str(tmp_path)))
@@ -238,5 +242,18 @@ def test_settings_from_what_users_give(whole: str, tmp_path: Path) -> None:
         checked_settings(3)
     with pytest.raises(UsageError, match="`ckpt_to_initialize_from` MUST be set"):
         WarmStartSettings("")
-    with pytest.raises(UsageError, match=r"vars_to_warm_start must be a regular expression, .* got int 5"):
+    with pytest.raises(
+        UsageError, match=r"must be a `list` or `str`\. Given type is <class 'int'>: 5\. Expected a regular"
+    ):
         started(WarmStartSettings(whole, 5))
+
+
+def test_a_path_may_be_bytes_as_an_export_gives_it(tmp_path: Path) -> None:
+    first = tiny.trained(tmp_path / "first", steps=3)
+    receiver = lw.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.constant([1.0])})
+    exported = first.export_saved_model(str(tmp_path / "export"), receiver)
+    assert isinstance(exported, bytes)
+    for number, source in enumerate((exported, first.model_dir.encode(), first.latest_checkpoint().encode())):
+        est = tiny.estimator(tmp_path / str(number), warm_start_from=source, params={"learning_rate": 0.0})
+        est.train(tiny.data, steps=1)
+        assert est.get_variable_value("w") == first.get_variable_value("w")

@@ -58,7 +58,8 @@ class Printed:
 
 def lightwell(folder: Path, *words: str) -> Printed:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    environment.pop("TF_CPP_MIN_LOG_LEVEL", None)
+    for setting in ("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS"):  # as at a user's, who set nothing
+        environment.pop(setting, None)
     command = [sys.executable, "-m", "lightwell", *words]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return Printed(done.returncode, done.stdout, done.stderr)

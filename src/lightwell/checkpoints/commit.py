@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import os
 import re
-import uuid
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
-from lightwell.checkpoints.files import copy_checkpoint, files_of, make_durable, name_checkpoints, remove_checkpoint
+from lightwell.checkpoints.files import copy_checkpoint, files_of, name_checkpoints, remove_checkpoint
 from lightwell.checkpoints.index import exists, is_in, newest_complete, newest_first, step_of
-from lightwell.checkpoints.lineage import EDIT, REVERT, Change, history, origin_now, origins, write_down
+from lightwell.checkpoints.lineage import EDIT, FILE_NAME, REVERT, Change, history, origin_now, origins, write_down
 from lightwell.checkpoints.restore import version_of
 from lightwell.checkpoints.turns import alone_in
 from lightwell.errors import CheckpointUnreadable, ModelInUse, UsageError, disk_error, reason_of
-from lightwell.keys import CHECKPOINT_PREFIX
+from lightwell.keys import CHECKPOINT_PREFIX, CHECKPOINT_STATE
+from lightwell.own_files import TOKEN, copy_file, folders_like, make_durable, new_folder, remove_tree, remove_unfinished
 
 _BESIDE = ".edit-"
+_LEFT = re.compile(re.escape(_BESIDE) + rf"(?:{TOKEN}|[0-9a-f]{{12}})")
 _EDITED = re.compile(re.escape(CHECKPOINT_PREFIX) + r"-edit(\d+)-\d+")
+_FILES = (CHECKPOINT_STATE, FILE_NAME)
 _OF_DISKS = (tf.errors.OpError, OSError)
 
 
@@ -77,12 +79,11 @@ def commit_edit(
             )
         _sweep(directory)
         name = edited_name(directory, step_of(parent) or 0)
-        beside = os.path.join(directory, f"{_BESIDE}{uuid.uuid4().hex[:12]}")
         try:
-            tf.io.gfile.makedirs(beside)
+            beside = new_folder(directory, _BESIDE)
             write(os.path.join(beside, name))
             if tf.io.gfile.exists(f"{parent}.meta"):
-                tf.io.gfile.copy(f"{parent}.meta", os.path.join(beside, f"{name}.meta"))
+                copy_file(f"{parent}.meta", os.path.join(beside, f"{name}.meta"))
             make_durable(files_of(os.path.join(beside, name)))
             own = copy_checkpoint(os.path.join(beside, name), directory)
             make_durable([*files_of(own), directory])
@@ -154,9 +155,9 @@ def _make_newest(directory: str, own: str, parent: str, most: int | None) -> lis
 
 def _sweep(directory: str) -> None:
     """Removes what killed edits left beside. Called by whoever is alone in the directory."""
-    for name in tf.io.gfile.listdir(directory):
-        if name.startswith(_BESIDE):
-            tf.io.gfile.rmtree(os.path.join(directory, name.rstrip("/")))
+    for path in folders_like(directory, _LEFT):
+        remove_tree(path)
+    remove_unfinished(directory, 0.0, lambda name: name in _FILES or name.startswith(f"{CHECKPOINT_PREFIX}-"))
 
 
 def checked_parent(checkpoint: str) -> str:

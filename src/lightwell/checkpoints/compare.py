@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from lightwell.checkpoints.reader import open_checkpoint
 from lightwell.errors import CheckpointMismatch
+from lightwell.visible import visible
 
 Shape = tuple[int | None, ...]
 _MOST_ROWS = 30
@@ -62,7 +63,7 @@ class Difference:
         """The line of a table."""
         types = {form.dtype for form in (self.in_model, self.in_checkpoint) if form is not None}
         shown = ["-" if f is None else f.shown(with_type=len(types) > 1) for f in (self.in_model, self.in_checkpoint)]
-        return self.name, shown[0], shown[1]
+        return visible(self.name), shown[0], shown[1]
 
 
 def check_fits(prefix: str, wanted: Iterable[tuple[str, Form]], model_dir_hint: str = "") -> None:

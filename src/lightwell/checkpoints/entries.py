@@ -25,6 +25,7 @@ _SHAPE, _SHARD, _OFFSET, _SLICES = 2, 3, 4, 7
 _HASH_BYTES = 6
 
 _Fields = list[tuple[int, Any]]
+_OF_DAMAGE = (IndexError, TypeError, ValueError)  # what bytes that are something else raise
 
 
 def parts_of(prefix: str) -> dict[str, tuple[str, ...]]:
@@ -39,11 +40,15 @@ def parts_of(prefix: str) -> dict[str, tuple[str, ...]]:
     if _is_one_file(prefix):
         return dict.fromkeys(open_checkpoint(prefix).get_variable_to_shape_map(), (WHOLE,))
     found: dict[str, tuple[str, ...]] = {}
-    for key, fields in _entries(prefix):
-        if key and not key.startswith(b"\0"):  # the header, and the parts themselves, which their whole lists too
-            shape = _sizes(next((value for number, value in fields if number == _SHAPE), b""))
-            parts = [_part(shape, value) for number, value in fields if number == _SLICES]
-            found[key.decode()] = tuple(parts) or (WHOLE,)
+    entries = list(_entries(prefix))
+    try:
+        for key, fields in entries:
+            if key and not key.startswith(b"\0"):  # the header, and the parts themselves, which their whole lists too
+                shape = _sizes(next((value for number, value in fields if number == _SHAPE), b""))
+                parts = [_part(shape, value) for number, value in fields if number == _SLICES]
+                found[key.decode()] = tuple(parts) or (WHOLE,)
+    except _OF_DAMAGE as error:
+        raise _damaged(prefix) from error
     return found
 
 
@@ -79,8 +84,12 @@ def _entries(prefix: str) -> Iterator[tuple[bytes, _Fields]]:
         raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be read: {reason_of(error)}.") from error
     try:
         yield from [(key, _fields(value)) for key, value in _table(content)]
-    except (IndexError, ValueError) as error:
-        raise CheckpointUnreadable(f"Checkpoint {prefix}: its index is damaged.") from error
+    except _OF_DAMAGE as error:
+        raise _damaged(prefix) from error
+
+
+def _damaged(prefix: str) -> CheckpointUnreadable:
+    return CheckpointUnreadable(f"Checkpoint {prefix}: its index is damaged.")
 
 
 # The table: a footer says where the list of blocks stands, the list where each block does.

@@ -9,54 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 from lightwell.checkpoints.index import is_in, newest_first
 from lightwell.errors import CheckpointUnreadable, reason_of
 from lightwell.keys import CHECKPOINT_STATE
+from lightwell.own_files import TOKEN, copy_file, is_link, is_plain_file, local_path, remove_file, replace_file
 
 _PART = re.compile(r"(?P<prefix>.+)\.(index|meta|data-\d+-of-\d+)")
-_UNFINISHED = ".writing"
-
-
-def replace_file(path: str, content: str | bytes, *, durable: bool = False) -> None:
-    """Writes a file so that a reader sees the old one or all of the new; `durable`: also after a loss of power."""
-    with tf.io.gfile.GFile(path + _UNFINISHED, "w" if isinstance(content, str) else "wb") as file:
-        file.write(content)
-    if durable:
-        make_durable([path + _UNFINISHED])
-    tf.io.gfile.rename(path + _UNFINISHED, path, overwrite=True)
-    if durable:
-        make_durable([os.path.dirname(path)])
-
-
-def append_line(path: str, line: str, *, durable: bool = False) -> None:
-    """Adds a line to a text file; one that a crash cut short stays apart from it."""
-    before = ""
-    if tf.io.gfile.exists(path):
-        with tf.io.gfile.GFile(path, "rb") as file:
-            size = file.size()
-            file.seek(max(0, size - 1))
-            before = "\n" if size and file.read(1) != b"\n" else ""
-    with tf.io.gfile.GFile(path, "a") as file:
-        file.write(f"{before}{line}\n")
-    if durable:
-        make_durable([path])
-
-
-def make_durable(paths: Iterable[str]) -> None:
-    """Has the operating system bring files and directories to the disk; storage elsewhere does so by itself."""
-    for path in paths:
-        if "://" not in path:
-            file = os.open(path or ".", os.O_RDONLY)
-            try:
-                os.fsync(file)
-            except OSError:  # a file system that cannot, or not for directories
-                pass
-            finally:
-                os.close(file)
+_UNFINISHED = re.compile(rf".+?(\.{TOKEN})?\.writing")
 
 
 def copy_checkpoint(prefix: str, directory: str) -> str:
@@ -86,6 +49,12 @@ def copy_checkpoint(prefix: str, directory: str) -> str:
     return copy
 
 
+def link_checkpoint(prefix: str, own: str) -> None:
+    """Gives the files of a checkpoint a second name, the index last: with it the checkpoint is there."""
+    for file in files_of(prefix):
+        _copy_file(file, own + file.removeprefix(prefix))
+
+
 def same_checkpoint(one: str, other: str) -> bool:
     """Whether two checkpoints are there, and hold the same values: their indices have checksums of them."""
     index = _index_of(one)
@@ -95,7 +64,13 @@ def same_checkpoint(one: str, other: str) -> bool:
 def remove_checkpoint(prefix: str) -> None:
     """Removes the files of a checkpoint, as far as there are any."""
     for file in reversed(files_of(prefix)):
-        tf.io.gfile.remove(file)
+        remove_file(file)
+
+
+def first_part_in(directory: str) -> str | None:
+    """A file in a directory that looks like a part of a checkpoint; None if there is none."""
+    found = [name for name in _listed(directory) if _PART.fullmatch(name)]
+    return os.path.join(directory, found[0]) if found else None
 
 
 def remove_all_but(directory: str, prefixes: Sequence[str]) -> None:
@@ -105,16 +80,15 @@ def remove_all_but(directory: str, prefixes: Sequence[str]) -> None:
     for name in {match["prefix"] for match in found if match} - wanted:
         remove_checkpoint(os.path.join(directory, name))
     for name in _listed(directory):
-        if name.endswith(_UNFINISHED):
-            tf.io.gfile.remove(os.path.join(directory, name))
+        if _UNFINISHED.fullmatch(name) and is_plain_file(os.path.join(directory, name)):
+            remove_file(os.path.join(directory, name))
 
 
 def name_checkpoints(directory: str, prefixes: Sequence[str], *, durable: bool = False) -> None:
     """Makes `prefixes` the checkpoints that the state file of a directory names, the last one as the newest."""
     state = os.path.join(directory, CHECKPOINT_STATE)
     if not prefixes:
-        if tf.io.gfile.exists(state):
-            tf.io.gfile.remove(state)
+        remove_file(state)
         return
     lines = [("model_checkpoint_path", prefixes[-1])]
     lines += [("all_model_checkpoint_paths", prefix) for prefix in prefixes]
@@ -144,17 +118,17 @@ def _listed(directory: str) -> list[str]:
 
 
 def _copy_file(file: str, target: str) -> None:
-    if "://" not in file and "://" not in target:
+    own, other = local_path(file), local_path(target)
+    if own is not None and other is not None and not is_link(own):
         try:
-            os.link(file, target)
+            os.link(own, other)
         except FileNotFoundError:
             raise
         except OSError:  # another disk, or one without links
             pass
         else:
             return
-    tf.io.gfile.copy(file, target + _UNFINISHED, overwrite=True)
-    tf.io.gfile.rename(target + _UNFINISHED, target, overwrite=True)
+    copy_file(file, target)
 
 
 def _index_of(prefix: str) -> bytes | None:

@@ -9,14 +9,17 @@ In a cluster, an evaluator that has seen enough asks the chief to end by `traini
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import json
 import os
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import tensorflow as tf
+
+from lightwell import checked_json as checked
+from lightwell.errors import ModelDirError
+from lightwell.own_files import remove_file, replace_file
 
 NAME = "training_finished.json"
 _UNFINISHED = "training_unfinished"
@@ -44,8 +47,7 @@ def mark_begun(model_dir: str) -> None:
     Raises:
         OSError, tf.errors.OpError: it cannot be written.
     """
-    with tf.io.gfile.GFile(os.path.join(model_dir, _UNFINISHED), "w") as file:
-        file.write("")
+    replace_file(os.path.join(model_dir, _UNFINISHED), "")
 
 
 def was_cut_short(model_dir: str) -> bool:
@@ -59,19 +61,14 @@ def mark_finished(model_dir: str, global_step: int, stopped: str) -> None:
     Raises:
         OSError, tf.errors.OpError: it cannot be written.
     """
-    path = _path(model_dir)
-    with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
-        file.write(json.dumps(asdict(Finished(global_step, stopped, time.time()))) + "\n")
-    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
-    with contextlib.suppress(tf.errors.NotFoundError):
-        tf.io.gfile.remove(os.path.join(model_dir, _UNFINISHED))
+    replace_file(_path(model_dir), json.dumps(asdict(Finished(global_step, stopped, time.time()))) + "\n")
+    remove_file(os.path.join(model_dir, _UNFINISHED))
 
 
 def remove_mark(model_dir: str) -> None:
     """Takes the mark away, where there is one, and a wish that it be over: training goes on."""
     for path in (_path(model_dir), os.path.join(model_dir, _STOP_ASKED)):
-        with contextlib.suppress(tf.errors.NotFoundError):
-            tf.io.gfile.remove(path)
+        remove_file(path)
 
 
 def ask_to_stop(model_dir: str, reason: str) -> None:
@@ -80,10 +77,7 @@ def ask_to_stop(model_dir: str, reason: str) -> None:
     Raises:
         OSError, tf.errors.OpError: it cannot be written.
     """
-    path = os.path.join(model_dir, _STOP_ASKED)
-    with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
-        file.write(reason)
-    tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+    replace_file(os.path.join(model_dir, _STOP_ASKED), reason)
 
 
 def stop_asked(model_dir: str) -> str:
@@ -96,13 +90,27 @@ def stop_asked(model_dir: str) -> str:
 
 
 def read_finished(model_dir: str) -> Finished | None:
-    """What the mark says; None while there is none."""
+    """What the mark says; None while there is none.
+
+    Raises:
+        ModelDirError: it is damaged.
+    """
     try:
         with tf.io.gfile.GFile(_path(model_dir)) as file:
-            told: dict[str, Any] = json.loads(file.read())
+            told = checked.parsed(file.read())
+        return Finished(
+            checked.field(told, "global_step", checked.number),
+            checked.field(told, "stopped", checked.text),
+            checked.field(told, "time", checked.real),
+        )
     except tf.errors.NotFoundError:
         return None
-    return Finished(int(told["global_step"]), str(told["stopped"]), float(told["time"]))
+    except ValueError as error:
+        raise ModelDirError(
+            errno.EIO,
+            f"{_path(model_dir)}, which says that a training is finished, is damaged ({error}). Remove it if the "
+            "training goes on; else write it anew by training to the end once more.",
+        ) from error
 
 
 def _path(model_dir: str) -> str:

@@ -24,8 +24,24 @@ _NUMBERED = re.compile(r"-(\d+)$")
 _INDEX_FILE = re.compile(re.escape(CHECKPOINT_PREFIX) + r"(?:-edit(\d+))?-\d+\.index")
 # How optimizers of TensorFlow 1 name the slots of a piece: `weights/part_0/Ftrl`, and `kernel/t_0/Adagrad` in a layer.
 _OF_A_PIECE = re.compile(r"/(part|t)_\d+/")
+# No name of a checkpoint has these; in a log they would steer the terminal.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _STATE = CHECKPOINT_STATE
 _MOST_LOOKS = 5
+
+
+class CheckpointsGone(CheckpointUnreadable, ValueError):
+    """A model_dir names checkpoints, and none of their files is there; also the class that TensorFlow raises then."""
+
+
+class NoCheckpoint(CheckpointUnreadable, tf.errors.NotFoundError):
+    """A path that a user named is no checkpoint; also what TensorFlow's readers raise for that."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.NotFoundError.__init__(self, None, None, message)
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 def latest_checkpoint(directory: str) -> str | None:
@@ -39,7 +55,8 @@ def newest_usable(directory: str) -> str | None:
     A checkpoint cut short by a crash, a full disk or a bad copy is reported and the one before it taken.
 
     Raises:
-        CheckpointUnreadable: there are checkpoints, and none of them can be read.
+        CheckpointUnreadable: there are checkpoints, and none of them can be read; or the state file names some, and
+            all of them are gone.
     """
     found, refused, named = _looked_for(directory)
     if found is not None:
@@ -51,7 +68,11 @@ def newest_usable(directory: str) -> str | None:
             + " ".join(str(error) for error in refused.values())
         )
     elif refused:
-        logger.warning("The checkpoints that %s names are all gone; starting over.", os.path.join(directory, _STATE))
+        state = os.path.join(directory, _STATE)
+        raise CheckpointsGone(
+            f"The passed save_path is not a valid checkpoint: {next(iter(refused))}. The checkpoints that {state} "
+            f"names are all gone. Restore them from a backup, or delete {state} to start over."
+        )
     else:
         _tell_of_unnamed_ones(directory)
     return found
@@ -132,7 +153,7 @@ def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
     """A checkpoint that a user named in `argument`, as a prefix.
 
     Raises:
-        CheckpointUnreadable: there is none; the text says what is there instead.
+        NoCheckpoint: there is none; the text says what is there instead.
     """
     prefix = os.fspath(given)
     if tf.io.gfile.exists(prefix + ".index"):
@@ -146,9 +167,9 @@ def checked_path(given: Any, argument: str = "checkpoint_path") -> str:
         problem = "is a directory; name one of its checkpoints"
     else:
         problem = "does not exist"
-    raise CheckpointUnreadable(
-        f"{argument} {prefix!r} {problem}. Expected the start of a checkpoint's file names, such as "
-        f"'…/model.ckpt-100'. {directory or 'The working directory'} has "
+    raise NoCheckpoint(
+        f"{argument} {prefix!r} {problem}. The passed save_path is not a valid checkpoint: {prefix}. Expected the "
+        f"start of a checkpoint's file names, such as '…/model.ckpt-100'. {directory or 'The working directory'} has "
         f"{', '.join(there[:10]) if there else 'no checkpoints'}."
     )
 
@@ -179,9 +200,8 @@ def _named(directory: str) -> list[str]:
     state = _state(directory)
     if state is None:
         return []
-    return [
-        os.fspath(path) for path in (state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)) if path
-    ]
+    paths = map(os.fspath, (state.model_checkpoint_path, *reversed(state.all_model_checkpoint_paths)))
+    return [path for path in paths if path and not _CONTROL.search(path)]
 
 
 def _candidates(directory: str, names: Iterable[str]) -> Iterator[str]:

@@ -16,9 +16,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell import checked_json as checked
 from lightwell.checkpoints.entries import content_hash
-from lightwell.checkpoints.files import append_line
 from lightwell.checkpoints.index import step_of
+from lightwell.own_files import append_line
 
 FILE_NAME = "lineage.jsonl"
 EDIT, TRAINING, REVERT = "edit", "train", "revert"
@@ -112,7 +113,7 @@ def origins(directory: str) -> dict[str, Origin]:
 
 
 def history(directory: str) -> list[Origin]:
-    """All lines, the oldest first. One that was cut short by a crash is passed over."""
+    """All lines, the oldest first. One that was cut short by a crash, or is of something else, is passed over."""
     try:
         with tf.io.gfile.GFile(os.path.join(directory, FILE_NAME), "rb") as file:
             lines = file.read().decode(errors="replace").splitlines()
@@ -123,8 +124,34 @@ def history(directory: str) -> list[Origin]:
 
 def _origin(line: str) -> Origin | None:
     try:
-        data = json.loads(line)
-        data["edits"] = tuple(Change(**change) for change in data.get("edits", ()))
-        return Origin(**data)
-    except (ValueError, TypeError, AttributeError):
+        data = checked.parsed(line)
+        return Origin(
+            checked.field(data, "checkpoint", checked.file_name),
+            checked.field(data, "step", checked.or_none(checked.number)),
+            checked.field(data, "parent", checked.or_none(checked.file_name)),
+            checked.field(data, "hash", checked.text),
+            checked.field(data, "when", _time),
+            checked.optional(data, "by", checked.text, ""),
+            checked.optional(data, "edits", checked.all_of(_change), ()),
+            checked.optional(data, "note", checked.text, ""),
+        )
+    except ValueError:
         return None
+
+
+def _change(data: Any) -> Change:
+    return Change(
+        checked.field(data, "path", checked.text),
+        checked.field(data, "changed", checked.number),
+        checked.field(data, "size", checked.number),
+        checked.optional(data, "norm", checked.or_none(checked.real), None),
+        checked.optional(data, "how", checked.text, "set"),
+    )
+
+
+def _time(data: Any) -> float:
+    """Seconds since 1970, up to the year 9999: what a calendar can tell."""
+    when = checked.real(data)
+    if not 0 <= when < 253_402_300_800:
+        raise ValueError(f"expected seconds since 1970, got {when:g}")
+    return when

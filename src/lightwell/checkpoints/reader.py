@@ -9,6 +9,9 @@ import tensorflow as tf
 
 from lightwell.errors import CheckpointUnreadable, UsageError, reason_of
 
+# An IndexError where data end too early, a MemoryError where a damaged index tells of more than any machine has.
+_OF_DAMAGE = (tf.errors.OpError, ValueError, RuntimeError, IndexError, MemoryError)
+
 
 class UnknownVariable(UsageError, tf.errors.NotFoundError):
     """A checkpoint has no variable of the name asked for; also what TensorFlow raises for that."""
@@ -25,7 +28,7 @@ def open_checkpoint(prefix: str) -> Any:
     """
     try:
         return tf.train.load_checkpoint(prefix)
-    except (tf.errors.OpError, ValueError, RuntimeError) as error:
+    except _OF_DAMAGE as error:
         raise CheckpointUnreadable(f"Checkpoint {prefix} cannot be read: {reason_of(error)}.") from error
 
 
@@ -50,7 +53,7 @@ def variable_value(prefix: str, name: str) -> np.ndarray[Any, Any]:
         )
     try:
         return reader.get_tensor(name)
-    except (tf.errors.OpError, RuntimeError, IndexError) as error:  # IndexError: the data end too early
+    except _OF_DAMAGE as error:
         reason = reason_of(error)
         raise CheckpointUnreadable(f"Checkpoint {prefix}: the value of {name!r} is damaged ({reason}).") from error
 

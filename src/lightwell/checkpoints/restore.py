@@ -30,7 +30,7 @@ Source = str | LiveWeights
 """Where weights come from: a checkpoint's prefix, or another session."""
 
 
-def restore(session: Any, saver: Any, checkpoint: Source, *, exact: bool, keep_numbering: bool) -> str:
+def restore(session: Any, saver: Any, checkpoint: Source, *, exact: bool, saves_to: str = "") -> str:
     """Restores `checkpoint`, or unless `exact` one that will do in its place; returns which.
 
     Args:
@@ -38,7 +38,8 @@ def restore(session: Any, saver: Any, checkpoint: Source, *, exact: bool, keep_n
         saver: a `tf.compat.v1.train.Saver` of its graph.
         checkpoint: the checkpoint's prefix; or weights of another session, which are of no checkpoint.
         exact: whether it must be that one, which the user named.
-        keep_numbering: whether the saver shall go on from it, and so must know the checkpoints that there are.
+        saves_to: the directory in which the saver shall go on; it is told of the checkpoints there, counts them, and
+            removes the oldest. Those that a state file names elsewhere are read, and are not ours to remove.
 
     Another process that trains in the directory deletes old checkpoints, also the one that we were about to read. It
     has written a newer one then.
@@ -61,8 +62,8 @@ def restore(session: Any, saver: Any, checkpoint: Source, *, exact: bool, keep_n
             break
     else:
         taken = _restore_sound(session, saver, checkpoint, exact)
-    if keep_numbering:
-        _keep_numbering(saver, taken)
+    if saves_to:
+        _keep_numbering(saver, saves_to)
     return taken
 
 
@@ -109,10 +110,8 @@ def _with_older_ones(checkpoint: str) -> list[str]:
     return known[known.index(checkpoint) :] if checkpoint in known else [checkpoint]
 
 
-def _keep_numbering(saver: Any, checkpoint: str) -> None:
-    """Tells the saver which checkpoints exist, so that it counts and removes the old ones too."""
-    directory = os.path.dirname(checkpoint)
-    # What the state file names elsewhere is not ours to remove.
+def _keep_numbering(saver: Any, directory: str) -> None:
+    """Tells the saver which checkpoints a directory has, so that it counts and removes the old ones too."""
     known = [path for path in reversed(list(newest_first(directory))) if is_in(path, directory)]
     with_times = [
         (path, tf.io.gfile.stat(path + ".index").mtime_nsec / 1e9)

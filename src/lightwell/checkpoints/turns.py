@@ -15,8 +15,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from lightwell.errors import ModelInUse
+from lightwell.errors import ModelDirError, ModelInUse
 from lightwell.log import logger
+from lightwell.own_files import local_path, open_lock, write_in_lock
 
 try:
     import fcntl
@@ -88,11 +89,14 @@ def chief_in(directory: str, is_chief: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _opened(directory: str, name: str = FILE_NAME) -> Iterator[int | None]:
-    if fcntl is None or "://" in directory:
+    own = local_path(directory)
+    if fcntl is None or own is None:
         yield None
         return
     try:
-        file = os.open(os.path.join(directory, name), os.O_RDWR | os.O_CREAT, 0o666)
+        file = open_lock(os.path.join(own, name))
+    except ModelDirError:  # a link in its place
+        raise
     except OSError:  # a full disk, missing rights: whoever writes there will tell
         yield None
         return
@@ -128,8 +132,7 @@ def _wait_for_turn(file: int, directory: str) -> None:
 def _leave_name(file: int) -> None:
     told = {"process": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     with contextlib.suppress(OSError):
-        os.ftruncate(file, 0)
-        os.pwrite(file, json.dumps(told).encode(), 0)
+        write_in_lock(file, json.dumps(told))
 
 
 def _who(file: int) -> str:

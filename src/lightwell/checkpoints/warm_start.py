@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.checkpoints.index import checked_path, newest_usable
+from lightwell.checkpoints.index import NoCheckpoint, checked_path, newest_usable
 from lightwell.checkpoints.reader import open_checkpoint
-from lightwell.errors import CheckpointError, CheckpointUnreadable, UsageError
+from lightwell.errors import CheckpointError, UsageError
 from lightwell.keys import GLOBAL_STEP
 from lightwell.log import logger
+from lightwell.visible import visible_lines
 
 VocabInfo = tf.compat.v1.train.VocabInfo
 
@@ -72,7 +73,7 @@ def checked_settings(warm_start_from: Any) -> WarmStartSettings | None:
     if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings):
         return warm_start_from
     if isinstance(warm_start_from, str | bytes) or hasattr(warm_start_from, "__fspath__"):
-        return WarmStartSettings(ckpt_to_initialize_from=str(warm_start_from))
+        return WarmStartSettings(ckpt_to_initialize_from=os.fsdecode(warm_start_from))
     raise UsageError(
         f"warm_start_from must be a string or a WarmStartSettings, instead got {type(warm_start_from).__name__} "
         f"{warm_start_from!r}."
@@ -98,14 +99,14 @@ class WarmStartReport:
             for name, ours, theirs in self.mismatched
         ]
         lines += [f"  left out    {name} (in the checkpoint, but not asked for)" for name in self.left_out]
-        return "\n".join(lines)
+        return visible_lines("\n".join(lines))
 
 
 def warm_start(settings: WarmStartSettings) -> WarmStartReport:
     """Makes the chosen variables of the default graph start from the checkpoint's values.
 
     Raises:
-        CheckpointUnreadable: there is no such checkpoint.
+        NoCheckpoint: there is no such checkpoint.
         CheckpointError: nothing in it fits what was asked for.
         UsageError: a renaming or a vocabulary is given for a variable that is not warm-started.
     """
@@ -118,6 +119,11 @@ def warm_start(settings: WarmStartSettings) -> WarmStartReport:
     loaded, missing, mismatched = [], [], []
     for name, parts in chosen.items():
         old_name = settings.var_name_to_prev_var_name.get(name, name)
+        if old_name not in stored and name in settings.var_name_to_prev_var_name:
+            raise CheckpointError(
+                f"WarmStartSettings: var_name_to_prev_var_name[{name!r}]: Tensor {old_name} is not found in "
+                f"{checkpoint} checkpoint, which has {dict(stored)}. Name what {name!r} was called when it was trained."
+            )
         if old_name not in stored:
             missing.append(name)
         elif name not in settings.var_name_to_vocab_info and not _fits(parts, stored[old_name]):
@@ -144,7 +150,7 @@ def _found(path: str) -> str:
         return of_saved_model
     newest = newest_usable(path)
     if newest is None:
-        raise CheckpointUnreadable(
+        raise NoCheckpoint(
             f"warm_start_from: the directory {path} has no checkpoint. Expected the model_dir of a trained model, "
             "one checkpoint in it, or the folder of a SavedModel."
         )
@@ -167,8 +173,8 @@ def _chosen_variables(settings: WarmStartSettings) -> dict[str, list[Any]]:
         chosen = [part for one in want for part in (one if isinstance(one, list | tuple) else [one])]
     else:
         raise UsageError(
-            "WarmStartSettings: vars_to_warm_start must be a regular expression, a list of them, a list of variables "
-            f"or None, got {type(want).__name__} {want!r}."
+            f"WarmStartSettings: `vars_to_warm_start must be a `list` or `str`. Given type is {type(want)}: {want!r}. "
+            "Expected a regular expression, a list of them, a list of variables, or None."
         )
     chosen += [v for v in every if _name(v) in settings.var_name_to_vocab_info and not any(v is c for c in chosen)]
     grouped: dict[str, list[Any]] = {}
@@ -192,8 +198,8 @@ def _check_all_used(settings: WarmStartSettings, chosen: Mapping[str, Any]) -> N
         unused = sorted(set(getattr(settings, field)) - set(chosen))
         if unused:
             raise UsageError(
-                f"WarmStartSettings: {field} names {unused}, which are not among the variables to warm-start: "
-                f"{sorted(chosen)}."
+                f"WarmStartSettings: You provided the following variables in {field} that were not used: {unused}. "
+                f"Perhaps you misspelled them? Those to warm-start are: {sorted(chosen)}."
             )
 
 

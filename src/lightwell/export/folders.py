@@ -7,7 +7,6 @@ complete, it is renamed. What a killed process left behind is removed by the nex
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import socket
@@ -18,8 +17,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import ModelDirError, UsageError, disk_error, reason_of
+from lightwell.errors import ModelDirError, UsageError, WrongKind, disk_error, reason_of
+from lightwell.keys import SAVED_MODEL_FILES
 from lightwell.log import logger
+from lightwell.own_files import TOKEN, folders_like, remove_tree
+from lightwell.own_files import new_folder as own_folder
 
 _DAY = 24 * 3600
 _NOT_ALLOWED = (
@@ -27,10 +29,11 @@ _NOT_ALLOWED = (
     tf.errors.ResourceExhaustedError,
     tf.errors.FailedPreconditionError,
 )
-# The original's form, and ours: with the machine and the process that writes, and a number.
-_UNFINISHED = re.compile(r"temp-(?P<time>\d+)(-(?P<host>.+)-(?P<process>\d+)-\d+)?/?")
+# Ours, with the machine and the process that writes. Before, a number was in the place of the token; the original has
+# the time alone.
+_UNFINISHED = re.compile(rf"temp-(?P<time>\d+)(-(?P<host>.+)-(?P<process>\d+)-((?P<token>{TOKEN})|\d+))?")
+_PARTS = {*SAVED_MODEL_FILES, "variables", "assets", "assets.extra", "fingerprint.pb", "debug"}
 _MOST_TRIES = 100
-_numbers = itertools.count()
 _written_now: set[str] = set()
 _lock = threading.Lock()
 
@@ -105,22 +108,30 @@ def new_folder(base: str, doing: str) -> Iterator[NewFolder]:
     Raises:
         ExportDirError: `base` cannot be written.
     """
-    name = f"temp-{int(time.time())}-{socket.gethostname()}-{os.getpid()}-{next(_numbers)}"
-    folder = NewFolder(base, os.path.join(base, name), doing)
+    folder = NewFolder(base, "", doing)
     try:
-        with folder.writing(tf.errors.NotFoundError):
+        with folder.writing(tf.errors.NotFoundError, OSError):
             tf.io.gfile.makedirs(base)
             _remove_unfinished(base)
             with _lock:
+                folder.path = own_folder(base, f"temp-{int(time.time())}-{socket.gethostname()}-{os.getpid()}-")
                 _written_now.add(folder.path)
-            tf.io.gfile.makedirs(folder.path)
         yield folder
     except BaseException:
-        _remove(folder.path)
+        if folder.path:
+            _remove(folder.path)
         raise
     finally:
         with _lock:
             _written_now.discard(folder.path)
+
+
+def holds_only_an_export(path: str) -> bool:
+    """Whether there is nothing in a folder but parts of a SavedModel: whose name anybody could give, is ours if so."""
+    try:
+        return {name.rstrip("/") for name in tf.io.gfile.listdir(path)} <= _PARTS
+    except tf.errors.OpError:  # gone meanwhile
+        return False
 
 
 def check_assets(assets: Mapping[str, Any] | None, doing: str) -> dict[str, str]:
@@ -130,7 +141,7 @@ def check_assets(assets: Mapping[str, Any] | None, doing: str) -> dict[str, str]
         UsageError: not a dict, or a file is missing.
     """
     if assets is not None and not isinstance(assets, Mapping):
-        raise UsageError(
+        raise WrongKind(
             f"{doing}: assets_extra must be a dict of path in the export to file, got {type(assets).__name__}."
         )
     files = {os.fspath(name): os.fspath(source) for name, source in (assets or {}).items()}
@@ -155,10 +166,12 @@ def _next_number(base: str) -> int:
 
 def _remove_unfinished(base: str) -> None:
     """Removes what exports that were killed left behind; one that may still be under way stays."""
-    for name in tf.io.gfile.listdir(base):
-        found = _UNFINISHED.fullmatch(name)
-        path = os.path.join(base, name.rstrip("/"))
-        if found is None or path in _written_now:
+    for path in folders_like(base, _UNFINISHED):
+        found = _UNFINISHED.fullmatch(os.path.basename(path))
+        with _lock:
+            if found is None or path in _written_now:
+                continue
+        if not found["token"] and not holds_only_an_export(path):
             continue
         is_old = time.time() - int(found["time"]) > _DAY
         if is_old or (found["host"] == socket.gethostname() and not _is_alive(int(found["process"]))):
@@ -179,6 +192,5 @@ def _is_alive(process: int) -> bool:
 
 
 def _remove(path: str) -> None:
-    with contextlib.suppress(tf.errors.OpError):  # another process may be removing it too
-        if tf.io.gfile.exists(path):
-            tf.io.gfile.rmtree(path)
+    with contextlib.suppress(tf.errors.OpError, OSError):  # another process may be removing it too
+        remove_tree(path)

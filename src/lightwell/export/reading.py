@@ -84,6 +84,10 @@ def read_saved_model(directory: Any, where: str) -> SavedModelFiles:
             message.ParseFromString(content)
     except Exception as error:  # protobuf's DecodeError and ParseError have no common base but this
         raise UsageError(f"{where}: {file} is damaged: {reason_of(error)}. Export the model again.") from error
+    if not message.meta_graphs:  # what an empty file is to protocol buffers
+        raise UsageError(
+            f"{where}: {file} is damaged: it holds no graph (its size is {len(content)} bytes). Export the model again."
+        )
     return SavedModelFiles(folder, {",".join(sorted(one.meta_info_def.tags)): one for one in message.meta_graphs})
 
 

@@ -17,7 +17,7 @@ from lightwell.callables import name_of
 from lightwell.engine.build import Recipe, build
 from lightwell.engine.program import Program
 from lightwell.engine.session import SessionPlan, restored
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongKind
 from lightwell.export.folders import check_assets, copy_assets, new_folder
 from lightwell.export.signatures import export_outputs, signatures
 from lightwell.export.taps import SIGNATURE as TAPS
@@ -104,7 +104,7 @@ class _Received:
         receiver = self._receiver_fn()
         if not hasattr(receiver, "features") or not hasattr(receiver, "receiver_tensors"):
             hint = "Is a `return` missing?" if receiver is None else "An input_fn is none; see build_raw_*_receiver_fn."
-            raise UsageError(
+            raise WrongKind(
                 f"{self._where} must return a ServingInputReceiver, TensorServingInputReceiver or "
                 f"SupervisedInputReceiver, got {type(receiver).__name__} {receiver!r}. {hint}"
             )

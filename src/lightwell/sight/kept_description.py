@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.files import replace_file
+from lightwell import checked_json as checked
 from lightwell.engine.program import Program
 from lightwell.errors import reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.log import logger
+from lightwell.own_files import replace_file
 from lightwell.sight.describe import FORMAT, Description, LayerInfo, ValueInfo, WeightInfo, describe
 
 FILE_NAME = "description.json"
-_T = TypeVar("_T")
 
 
 class KeepDescription(ScheduledHook):
@@ -61,10 +60,10 @@ def read_description(directory: str) -> Description | None:
         return None
     try:
         with tf.io.gfile.GFile(path, "rb") as file:
-            return _description(json.loads(file.read()))
+            return _description(checked.parsed(file.read()))
     except _Newer as newer:
         problem = str(newer)
-    except (tf.errors.OpError, ValueError, RecursionError) as error:
+    except (tf.errors.OpError, ValueError) as error:
         problem = f"is damaged ({reason_of(error)})"
     logger.warning(
         "The description of the model, %s, %s. Going by the names in the checkpoint alone; training writes it anew.",
@@ -84,94 +83,52 @@ def _description(data: Any) -> Description:
     Raises:
         ValueError: it is something else.
     """
-    form = _field(data, "format", _number)
+    form = checked.field(data, "format", checked.number)
     if form > FORMAT:
         raise _Newer(f"was written by a newer version of Lightwell (format {form}, known up to {FORMAT})")
     return Description(
-        layers=_field(data, "layers", _all(_layer)),
-        weights=_field(data, "weights", _all(_weight)),
-        slots=_field(data, "slots", _all(_text)),
-        features=_field(data, "features", _all(_value)),
-        labels=_field(data, "labels", _all(_value)),
-        predictions=_field(data, "predictions", _all(_value)),
-        mode=_field(data, "mode", _text),
+        layers=checked.field(data, "layers", checked.all_of(_layer)),
+        weights=checked.field(data, "weights", checked.all_of(_weight)),
+        slots=checked.field(data, "slots", checked.all_of(checked.text)),
+        features=checked.field(data, "features", checked.all_of(_value)),
+        labels=checked.field(data, "labels", checked.all_of(_value)),
+        predictions=checked.field(data, "predictions", checked.all_of(_value)),
+        mode=checked.field(data, "mode", checked.text),
     )
 
 
 def _layer(data: Any) -> LayerInfo:
     return LayerInfo(
-        _field(data, "name", _text),
-        _field(data, "kind", _text),
-        _field(data, "outputs", _all(_value)),
-        _field(data, "inputs", _all(_value)),
-        _field(data, "weights", _all(_weight)),
-        _field(data, "calls", _number),
+        checked.field(data, "name", checked.text),
+        checked.field(data, "kind", checked.text),
+        checked.field(data, "outputs", checked.all_of(_value)),
+        checked.field(data, "inputs", checked.all_of(_value)),
+        checked.field(data, "weights", checked.all_of(_weight)),
+        checked.field(data, "calls", checked.number),
     )
 
 
 def _weight(data: Any) -> WeightInfo:
     return WeightInfo(
-        _field(data, "name", _text),
-        _field(data, "attribute", _text),
-        _field(data, "shape", _all(_number)),
-        _field(data, "dtype", _dtype),
-        _field(data, "trainable", _truth),
+        checked.field(data, "name", checked.text),
+        checked.field(data, "attribute", checked.text),
+        checked.field(data, "shape", checked.all_of(checked.number)),
+        checked.field(data, "dtype", _dtype),
+        checked.field(data, "trainable", checked.truth),
     )
 
 
 def _value(data: Any) -> ValueInfo:
     return ValueInfo(
-        _field(data, "path", _text),
-        _field(data, "shape", _or_none(_all(_or_none(_number)))),
-        _field(data, "dtype", _dtype),
-        _field(data, "form", _text) if isinstance(data, dict) and "form" in data else "dense",
+        checked.field(data, "path", checked.text),
+        checked.field(data, "shape", checked.or_none(checked.all_of(checked.or_none(checked.number)))),
+        checked.field(data, "dtype", _dtype),
+        checked.optional(data, "form", checked.text, "dense"),
     )
-
-
-def _field(data: Any, name: str, read: Callable[[Any], _T]) -> _T:
-    if not isinstance(data, dict):
-        raise ValueError(f"expected an object with {name!r}, got {type(data).__name__}")
-    if name not in data:
-        raise ValueError(f"{name!r} is missing")
-    try:
-        return read(data[name])
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _all(read: Callable[[Any], _T]) -> Callable[[Any], tuple[_T, ...]]:
-    def read_all(data: Any) -> tuple[_T, ...]:
-        if not isinstance(data, list):
-            raise ValueError(f"expected a list, got {type(data).__name__}")
-        return tuple(map(read, data))
-
-    return read_all
-
-
-def _or_none(read: Callable[[Any], _T]) -> Callable[[Any], _T | None]:
-    return lambda data: None if data is None else read(data)
-
-
-def _text(data: Any) -> str:
-    if not isinstance(data, str):
-        raise ValueError(f"expected text, got {type(data).__name__}")
-    return data
-
-
-def _number(data: Any) -> int:
-    if not isinstance(data, int) or isinstance(data, bool) or data < 0:
-        raise ValueError(f"expected a number, got {data!r:.50}")
-    return data
-
-
-def _truth(data: Any) -> bool:
-    if not isinstance(data, bool):
-        raise ValueError(f"expected true or false, got {data!r:.50}")
-    return data
 
 
 def _dtype(data: Any) -> str:
     try:
-        return str(tf.dtypes.as_dtype(_text(data)).name)
+        return str(tf.dtypes.as_dtype(checked.text(data)).name)
     except TypeError:
         raise ValueError(f"{data!r:.50} is no type of TensorFlow's") from None

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from lightwell import checked_json as checked
 from lightwell.checkpoints.files import (
     copy_checkpoint,
+    first_part_in,
     name_checkpoints,
     remove_all_but,
-    replace_file,
     same_checkpoint,
 )
 from lightwell.checkpoints.index import exists, latest_checkpoint
-from lightwell.errors import CheckpointUnreadable, UsageError, WrongType
+from lightwell.errors import CheckpointUnreadable, ModelDirError, UsageError, WrongType, reason_of
 from lightwell.log import logger
+from lightwell.own_files import is_link, replace_file
 from lightwell.workflow.by_metric import MetricObserver
 from lightwell.workflow.observers import Evaluation
 
@@ -117,6 +120,7 @@ class KeepBest(MetricObserver):
         """Reads what an earlier run kept, and tidies up after one that was killed."""
         super().begin(estimator)
         self._kept = ()
+        check_own_place(self.model_dir, self.directory)
         if not tf.io.gfile.exists(self._record):
             self._check_unused()
             return
@@ -156,6 +160,7 @@ class KeepBest(MetricObserver):
         """Copies the checkpoint; False, after a warning, if it is gone."""
         tf.io.gfile.makedirs(self.directory)
         if not tf.io.gfile.exists(self._record):
+            self._check_unused()
             self._commit(())  # from now on what is here is ours to tidy up
         if len(others) < len(self._kept) and exists(source) and not same_checkpoint(source, new.path):
             self._commit(others)  # of another training: given up before it is replaced
@@ -185,7 +190,7 @@ class KeepBest(MetricObserver):
 
     def _check_unused(self) -> None:
         """Refuses a directory with checkpoints of somebody else: those that are not the best would be removed."""
-        found = latest_checkpoint(self.directory)
+        found = latest_checkpoint(self.directory) or first_part_in(self.directory)
         if found is not None:
             raise UsageError(
                 f"KeepBest: {self.directory} has checkpoints that it did not put there, such as {found}. Give it a "
@@ -195,16 +200,14 @@ class KeepBest(MetricObserver):
     def _recorded(self) -> tuple[Kept, ...]:
         try:
             with tf.io.gfile.GFile(self._record, "r") as file:
-                record = json.load(file)
-            kept = [
-                Kept(int(one["step"]), float(one["value"]), os.path.join(self.directory, one["name"]))
-                for one in record["kept"]
-            ]
-            metric, mode = record["metric"], record["mode"]
-        except (ValueError, KeyError, TypeError) as error:
+                record = checked.parsed(file.read())
+            kept = checked.field(record, "kept", checked.all_of(self._kept_from))
+            metric, mode = (checked.field(record, name, checked.text) for name in ("metric", "mode"))
+        except (ValueError, tf.errors.OpError) as error:
             raise UsageError(
-                f"KeepBest: {self._record} cannot be read ({error}), so that nobody knows which checkpoints beside it "
-                "are the best. Move that directory away to start over; the checkpoints in it are whole."
+                f"KeepBest: {self._record} cannot be read ({reason_of(error)}), so that nobody knows which "
+                "checkpoints beside it are the best. Move that directory away to start over; the checkpoints in it "
+                "are whole."
             ) from error
         if (metric, mode) != (self.metric, self.mode):
             raise UsageError(
@@ -212,3 +215,26 @@ class KeepBest(MetricObserver):
                 f"{self.metric!r} (mode {self.mode!r}). Give it another directory, or move that one away."
             )
         return tuple(one for one in kept if exists(one.path))
+
+    def _kept_from(self, data: Any) -> Kept:
+        name = checked.field(data, "name", checked.file_name)
+        value = checked.field(data, "value", checked.any_number)
+        return Kept(checked.field(data, "step", checked.number), value, os.path.join(self.directory, name))
+
+
+def check_own_place(model_dir: str, directory: str) -> None:
+    """Refuses a folder below `model_dir` that is a link, or below one: checkpoints that are not the best are removed.
+
+    Raises:
+        ModelDirError: it is.
+    """
+    base, place = model_dir.rstrip("/"), directory.rstrip("/")
+    while place.startswith(f"{base}/"):
+        if is_link(place):
+            raise ModelDirError(
+                errno.ELOOP,
+                f"KeepBest: {place} is a link, and in this folder the checkpoints that are not the best are removed. "
+                "Expected a folder of its own in model_dir, or none. Remove the link; to keep checkpoints elsewhere, "
+                "name the place itself: lw.KeepBest(..., directory=...).",
+            )
+        place = os.path.dirname(place)

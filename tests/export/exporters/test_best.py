@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -112,14 +113,14 @@ def test_killed_while_exporting(tmp_path: Path) -> None:
 def test_killed_between_the_export_and_the_note_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Run(tmp_path)(1.0)
     run = Run(tmp_path)
-    rename = tf.io.gfile.rename
+    rename = os.replace
 
-    def dies(*given: Any, **named: Any) -> None:
+    def dies(*given: Any) -> None:
         if len(names(run.there)) > 1:
             raise KeyboardInterrupt
-        rename(*given, **named)
+        rename(*given)
 
-    monkeypatch.setattr(tf.io.gfile, "rename", dies)
+    monkeypatch.setattr(os, "replace", dies)
     with pytest.raises(KeyboardInterrupt):
         run(0.5)
     monkeypatch.undo()
@@ -197,7 +198,7 @@ def test_a_comparison_that_fails_says_with_what(tmp_path: Path, log: LogLines) -
 
 
 def test_a_note_that_cannot_be_written_stops_the_export(tmp_path: Path) -> None:
-    (tmp_path / "export" / "best_exporter.best.json.writing").mkdir(parents=True)
+    (tmp_path / "export" / "best_exporter.best.json").mkdir(parents=True)
     run = Run(tmp_path)
     with pytest.raises(
         ModelDirError, match=r"the best value so far cannot be written to .*best_exporter\.best\.json: "
@@ -227,3 +228,18 @@ def test_a_method_and_a_partial_can_compare(tmp_path: Path) -> None:
 
     for compare in (Judge().better, functools.partial(by, "loss")):
         lw.BestExporter(serving_input_receiver_fn=receiver, compare_fn=compare)
+
+
+def test_an_estimator_that_writes_in_a_form_of_its_own_is_compared_too(tmp_path: Path) -> None:
+    class Elsewhere:
+        """A stand-in that leaves no SavedModel."""
+
+        model_dir = str(tmp_path)
+
+        def export_saved_model(self, *given: Any, **named: Any) -> str:
+            return "somewhere"
+
+    exporter = lw.BestExporter(serving_input_receiver_fn=receiver)
+    there = str(tmp_path / "export" / "best_exporter")
+    results = [exporter.export(Elsewhere(), there, "model.ckpt-1", {"loss": loss}, False) for loss in (0.5, 0.6, 0.4)]
+    assert results == ["somewhere", None, "somewhere"]

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.contrib.learn.input_fn_utils import as_receiver_fn
+from lightwell.own_files import is_folder, remove_tree
 
 
 class ExportStrategy(namedtuple("ExportStrategy", ("name", "export_fn", "strip_default_attrs"), defaults=(None,))):
@@ -69,5 +70,6 @@ def _keep_newest(folder: Any, count: int | None) -> None:
     numbered = sorted(
         (int(name.rstrip("/")), name) for name in tf.io.gfile.listdir(folder) if name.rstrip("/").isdigit()
     )
-    for _, name in numbered[:-count] if count else numbered:
-        tf.io.gfile.rmtree(os.path.join(folder, name))
+    own = [path for _, name in numbered if is_folder(path := os.path.join(folder, name.rstrip("/")))]
+    for path in own[:-count] if count else own:
+        remove_tree(path)

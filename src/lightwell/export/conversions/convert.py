@@ -21,6 +21,7 @@ from lightwell.export.conversions.tflite import call_tflite, to_tflite
 from lightwell.export.reading import SavedModelFiles, read_saved_model
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
 from lightwell.log import logger
+from lightwell.own_files import replace_file
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,7 @@ def _signature(files: SavedModelFiles, wanted: str | None) -> tuple[Any, str]:
 def _write(content: bytes, path: str) -> None:
     try:
         tf.io.gfile.makedirs(os.path.dirname(path) or ".")
-        with tf.io.gfile.GFile(f"{path}.writing", "wb") as file:
-            file.write(content)
-        tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+        replace_file(path, content)
     except (tf.errors.OpError, OSError) as error:
         raise disk_error(
             error, f"export: {path} cannot be written: {reason_of(error)}. Name another path, or free space."

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lightwell.visible import visible_lines
+
 # Beyond rounding of single precision in another order of summation: a converter went wrong, or less exact on purpose.
 TOLERANCE = 1e-3
 
@@ -87,13 +89,13 @@ class Conversion:
             f"  from     {self.source}, signature {self.signature}",
         ]
         if self.not_checked:
-            return "\n".join([*lines, f"  NOT CHECKED: {self.not_checked}"])
+            return visible_lines("\n".join([*lines, f"  NOT CHECKED: {self.not_checked}"]))
         lines.append(f"  checked  {self.rows} {self.rows_from}")
         width = max(len(one.name) for one in self.differences)
         lines += [
             f"    {one.name:{width}}  {one}{'' if one.is_close else '  <- NOT THE SAME'}" for one in self.differences
         ]
-        return "\n".join(lines)
+        return visible_lines("\n".join(lines))
 
 
 def differences(expected: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Difference, ...]:

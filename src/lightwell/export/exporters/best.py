@@ -76,6 +76,7 @@ class BestExporter(SavedModelExporter):
         self._compare_fn = compare_fn
         self._event_file_pattern = event_file_pattern
         self._exports_to_keep = exports_to_keep
+        self._unseen: set[str] = set()  # where exports are of a form that is not found again
 
     def export(
         self,
@@ -95,12 +96,14 @@ class BestExporter(SavedModelExporter):
         write_state(state.beginning(current, export_path), export_path)
         made = super().export(estimator, export_path, checkpoint_path, eval_result, is_the_final_export)
         write_state(BestState(current), export_path)
+        if not exports_in(export_path):  # an Estimator of another kind, which writes something else, or elsewhere
+            self._unseen.add(str(export_path))
         delete_all_but_newest(export_path, self._exports_to_keep)
         return made
 
     def _state(self, estimator: Any, export_path: Any, current: Mapping[str, Any]) -> BestState:
         """The best so far. A best result of which no export is left is none: a server would have nothing to load."""
-        if not exports_in(export_path):
+        if not exports_in(export_path) and str(export_path) not in self._unseen:
             return BestState()
         state = read_state(export_path)
         if state is not None:

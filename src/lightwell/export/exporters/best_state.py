@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from lightwell import checked_json as checked
 from lightwell.errors import disk_error, reason_of
 from lightwell.export.exporters.versions import exports_in
 from lightwell.log import logger
+from lightwell.own_files import replace_file
 
 _FORMAT = 1
 
@@ -59,13 +61,19 @@ def read_state(export_path: Any) -> BestState | None:
         return None
     try:
         with tf.io.gfile.GFile(path, "r") as file:
-            data = json.loads(file.read())
-        if data["format"] > _FORMAT:
-            raise ValueError(f"it was written by a newer version of Lightwell (format {data['format']})")
-        return BestState(_read(data["best"]), _read(data["begun"]), tuple(data["there"]))
-    except (tf.errors.OpError, ValueError, TypeError, KeyError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else reason_of(error)
-        logger.warning("The best value so far, %s, cannot be read: %s. Going by the event files.", path, reason)
+            data = checked.parsed(file.read())
+        form = checked.field(data, "format", checked.number)
+        if form > _FORMAT:
+            raise ValueError(f"it was written by a newer version of Lightwell (format {form})")
+        return BestState(
+            checked.field(data, "best", checked.or_none(checked.by_name(_value))),
+            checked.field(data, "begun", checked.or_none(checked.by_name(_value))),
+            checked.field(data, "there", checked.all_of(checked.file_name)),
+        )
+    except (tf.errors.OpError, ValueError) as error:
+        logger.warning(
+            "The best value so far, %s, cannot be read: %s. Going by the event files.", path, reason_of(error)
+        )
         return None
 
 
@@ -78,9 +86,7 @@ def write_state(state: BestState, export_path: Any) -> None:
     path = state_file(export_path)
     data = {"format": _FORMAT, "best": _plain(state.best), "begun": _plain(state.begun), "there": state.there}
     try:
-        with tf.io.gfile.GFile(f"{path}.writing", "w") as file:
-            file.write(json.dumps(data, indent=1))
-        tf.io.gfile.rename(f"{path}.writing", path, overwrite=True)
+        replace_file(path, json.dumps(data, indent=1))
     except (tf.errors.OpError, OSError) as error:
         raise disk_error(
             error,
@@ -101,11 +107,11 @@ def _plain(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _read(data: Any) -> dict[str, Any] | None:
-    if data is None:
-        return None
-    return {name: _value(part["dtype"], part["value"]) for name, part in data.items()}
-
-
-def _value(dtype: str, value: Any) -> Any:
-    return value if dtype.startswith("str") else np.asarray(value, dtype)[()]
+def _value(data: Any) -> Any:
+    dtype = checked.field(data, "dtype", checked.text)
+    if dtype.startswith("str"):
+        return checked.field(data, "value", lambda value: value)
+    try:
+        return np.asarray(checked.field(data, "value", lambda value: value), dtype)[()]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"no value of type {dtype!a:.50}") from error

@@ -14,12 +14,15 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.errors import UsageError, WrongType, reason_of
+from lightwell.export.folders import holds_only_an_export
 from lightwell.export.reading import is_saved_model
 from lightwell.log import logger
+from lightwell.own_files import TOKEN, folders_like, is_folder, remove_tree, token
 
 _VERSION = re.compile(r"[0-9]{10}")
 # An old export on its way out: no server takes a folder of this name for a version.
 _DELETED = "deleted-"
+_LEFT = re.compile(rf"{_DELETED}{_VERSION.pattern}(?P<token>-{TOKEN})?")
 
 
 def check_exports_to_keep(where: str, given: Any) -> None:
@@ -38,9 +41,9 @@ def check_exports_to_keep(where: str, given: Any) -> None:
             f"{where}: `exports_to_keep` must be a whole number or None, got {type(given).__name__} {given!r}."
         ) from None
     if number <= 0:
+        positive = "a positive number" if where == "BestExporter" else "positive number"  # as each of them always said
         raise UsageError(
-            f"{where}: `exports_to_keep`, if provided, must be a positive number. Got {given}. Pass None to keep all "
-            "exports."
+            f"{where}: `exports_to_keep`, if provided, must be {positive}. Got {given}. Pass None to keep all exports."
         )
 
 
@@ -53,15 +56,17 @@ def exports_in(export_path: Any) -> list[str]:
 def delete_all_but_newest(export_path: Any, count: int | None) -> None:
     """Deletes the exports of a folder that are older than the newest `count`; None keeps all.
 
-    One that cannot be deleted is reported: what an exporter is for is the new export.
+    A link to an export is not one of ours: it does not count and stays, with what it points to. One that cannot be
+    deleted is reported: what an exporter is for is the new export.
     """
     if count is None:
         return
-    leftovers = [name for name in _listed(export_path) if _VERSION.fullmatch(name.removeprefix(_DELETED))]
-    for name in (name for name in leftovers if name.startswith(_DELETED)):  # of a process that was killed right here
-        _delete(_joined(export_path, name))
-    for name in exports_in(export_path)[:-count]:
-        old, renamed = _joined(export_path, name), _joined(export_path, _DELETED + name)
+    for left in _left(export_path):  # of a process that was killed right here
+        _delete(left)
+    own = [name for name in exports_in(export_path) if is_folder(_joined(export_path, name))]
+    for name in own[:-count]:
+        old = _joined(export_path, name)
+        renamed = _joined(export_path, f"{_DELETED}{name}-{token()}")
         try:
             tf.io.gfile.rename(old, renamed)
         except tf.errors.NotFoundError:  # another process has deleted it
@@ -74,9 +79,16 @@ def delete_all_but_newest(export_path: Any, count: int | None) -> None:
 
 def _delete(directory: str) -> None:
     try:
-        tf.io.gfile.rmtree(directory)
+        remove_tree(directory)
     except (tf.errors.OpError, OSError) as error:
         logger.warning("%s, an old export, cannot be deleted: %s.", directory, reason_of(error))
+
+
+def _left(export_path: Any) -> list[str]:
+    if not _listed(export_path):
+        return []
+    found = [(path, _LEFT.fullmatch(os.path.basename(path))) for path in folders_like(_text(export_path), _LEFT)]
+    return [path for path, match in found if match and (match["token"] or holds_only_an_export(path))]
 
 
 def _listed(directory: Any) -> list[str]:
