@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from lightwell.sight.tables import html_table, narrow
+from lightwell.sight.tables import columns, html_table, narrow
 
 HEAD = ("unit", *(f"metric_{i}" if j == 0 else "change" for i in range(6) for j in range(2)))
 ROWS = [(str(row), *(f"{row}.{i}" if j == 0 else f"+{i}" for i in range(6) for j in range(2))) for row in range(3)]
+
+
+def test_cells_do_not_steer_the_terminal() -> None:
+    rows = [("name", "size"), ("\x1b[31mred", "1\n2")]
+    shown = [columns(rows), narrow(rows), html_table(rows[0], rows[1:], above="\x1b]0;title\x07", below="\r")]
+    assert all(not set(text) & {"\x1b", "\x07", "\r"} for text in shown)
+    assert columns(rows).splitlines() == ["name         size", "\\x1b[31mred  1\\n2"]
 
 
 def test_what_is_wider_than_a_terminal_is_cut_between_pairs() -> None:

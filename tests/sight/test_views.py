@@ -143,7 +143,7 @@ def test_outputs_that_are_not_one_array_over_examples(tmp_path: Path) -> None:
 
 def test_an_untrained_model_says_so(tmp_path: Path) -> None:
     made = models.estimator(models.mlp, tmp_path)
-    with pytest.raises(lw.errors.UsageError, match="Couldn't find trained model at"):
+    with pytest.raises(lw.errors.UsageError, match="Could not find trained model in model_dir: "):
         len(made.weights)
 
 

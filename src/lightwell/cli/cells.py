@@ -43,12 +43,17 @@ def prepare_process() -> None:
         # Libraries ask a loaded IPython for its version, and for the shell, which there is none of on a terminal.
         vars(page).update(display=shown, get_ipython=_do_nothing, version_info=(8, 24), __path__=[])
         sys.modules.update({"IPython": page, "IPython.display": shown})
+    else:
+        # Where there is no shell, IPython's own prints that there is an object, and not what a notebook would show.
+        vars(importlib.import_module("IPython.display")).update(display=display)
 
 
 def display(*values: Any, **options: Any) -> None:
     """Print what a notebook would show."""
     for value in values:
-        print(value if isinstance(value, str) else repr(value))
+        of_ipython = type(value).__module__.partition(".")[0] == "IPython"
+        text = getattr(value, "data", None) if of_ipython else value
+        print(text if isinstance(text, str) else repr(value))
 
 
 def _code_of_cell(cell: Cell, notebook: Notebook) -> CodeType:

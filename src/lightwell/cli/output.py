@@ -11,6 +11,8 @@ import os
 import sys
 from typing import Any, TextIO, TypeVar
 
+from lightwell.visible import visible as visible_text
+
 _Shown = TypeVar("_Shown")
 
 # For a terminal or a file that has only ASCII: one letter for one, so that tables stay in line.
@@ -53,7 +55,7 @@ def visible(shown: _Shown) -> _Shown:
     written out."""
     made: Any = shown
     if isinstance(shown, str):
-        made = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in shown)
+        made = visible_text(shown)
     elif isinstance(shown, dict):
         made = {visible(key): visible(value) for key, value in shown.items()}
     elif isinstance(shown, list | tuple):

@@ -14,6 +14,7 @@ from lightwell.checkpoints.index import newest_complete, newest_first, step_of
 from lightwell.checkpoints.lineage import EDIT, TRAINING, Origin, origins
 from lightwell.errors import CheckpointUnreadable, UsageError
 from lightwell.sight.tables import columns, html_table
+from lightwell.visible import visible
 
 _MOST_EDITS = 8
 _BY = {EDIT: "edited", TRAINING: "trained", "": "by another program"}
@@ -48,13 +49,13 @@ class Lineage(Sequence[Origin]):
 
     def __repr__(self) -> str:
         if not self:
-            return f"{self.directory} has no checkpoints."
+            return visible(f"{self.directory} has no checkpoints.")
         table = [("checkpoint", "parent", "when", "hash", "how")]
         table += [(_marked(row, self.newest), row.parent or "", _when(row), row.hash, _how(row)) for row in self]
-        head, *lines = columns(table).splitlines()
+        head, *lines = columns(table).split("\n")
         shown = [head, "─" * max(map(len, (head, *lines)))]
         for row, line in zip(self, lines, strict=True):
-            shown += [line, *(f"    {edit}" for edit in _edits(row))]
+            shown += [line, *(f"    {visible(edit)}" for edit in _edits(row))]
         return "\n".join(shown)
 
     def _repr_html_(self) -> str:

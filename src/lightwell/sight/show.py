@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lightwell.sight.describe import Description, LayerInfo, ValueInfo
 from lightwell.sight.tables import WIDTH
+from lightwell.visible import visible
 
 _WIDTHS = (34, 20, 14, 9)  # layer, kind, output, parameters: with the gaps, 80 columns
 _LEFT = "text-align:left"
@@ -29,7 +30,7 @@ def as_text(description: Description) -> str:
     if told:
         whole = (text for text in told if len(text) <= WIDTH)  # so that it can be copied
         lines.append(next(whole, _fit(told[0], WIDTH)))
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(visible(line.rstrip()) for line in lines)
 
 
 def as_html(description: Description) -> str:
@@ -38,7 +39,7 @@ def as_html(description: Description) -> str:
     rows = [_html_row(value.path, value.kind, shape_of(value), "") for value in description.features]
     for layer in in_tree_order(description.layers):
         weights = ", ".join(f"{weight.attribute} {list(weight.shape)}" for weight in layer.weights)
-        count = f'<span title="{html.escape(weights)}">{layer.parameters:,}</span>' if layer.parameters else ""
+        count = f'<span title="{html.escape(visible(weights))}">{layer.parameters:,}</span>' if layer.parameters else ""
         rows.append(_html_row(layer.path, layer.kind, output_of(layer), count))
     outcome = (*description.predictions, *description.labels)
     rows += [_html_row(value.path, value.kind, shape_of(value), "") for value in outcome]
@@ -99,8 +100,8 @@ def _total(description: Description) -> str:
 
 def _html_row(path: str, kind: str, shape: str, parameters: str) -> str:
     depth = max(path.count("/") - 1, 0)
-    first = f'<td style="{_LEFT};padding-left:{depth}em"><code>{html.escape(path)}</code></td>'
-    rest = [f'<td style="{_LEFT}">{cell}</td>' for cell in (html.escape(kind), html.escape(shape), parameters)]
+    first = f'<td style="{_LEFT};padding-left:{depth}em"><code>{html.escape(visible(path))}</code></td>'
+    rest = [f'<td style="{_LEFT}">{cell}</td>' for cell in (html.escape(visible(kind)), html.escape(shape), parameters)]
     return f"<tr>{first}{''.join(rest)}</tr>"
 
 

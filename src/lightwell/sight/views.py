@@ -27,6 +27,7 @@ from lightwell.sight.sections.layers import LAYERS
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 from lightwell.sight.show import shape_text
 from lightwell.sight.tables import columns
+from lightwell.visible import visible
 
 Array = np.ndarray[Any, Any]
 
@@ -230,7 +231,7 @@ class LayerView:
     def __repr__(self) -> str:
         owned = ", ".join(f"{weight.attribute} {list(weight.shape)}" for weight in self._info.weights)
         times = f" called {self._info.calls} times" if self._info.calls > 1 else ""
-        return f"<layer {self.path}: {self.kind}{times}{', ' + owned if owned else ''}>"
+        return visible(f"<layer {self.path}: {self.kind}{times}{', ' + owned if owned else ''}>")
 
 
 class LayersView(Mapping[str, LayerView]):
