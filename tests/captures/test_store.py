@@ -190,6 +190,15 @@ def test_rows_in_eager_code(store: Any) -> None:
         store.dataset(3)
 
 
+def test_all_columns_are_the_default(store: Any) -> None:
+    (batch,) = store.dataset(batch_size=models.COUNT)
+    assert sorted(batch) == sorted(store.paths)
+    np.testing.assert_array_equal(batch["layers/dense"], store["layers/dense"])
+    features, labels = next(iter(store.dataset(labels="labels", batch_size=8)))
+    assert sorted([*features, "labels"]) == sorted(store.paths)
+    np.testing.assert_array_equal(labels, store["labels"][:8])
+
+
 def test_it_shows_itself(store: Any) -> None:
     text = str(store)
     assert "100 rows, of model.ckpt-20" in text

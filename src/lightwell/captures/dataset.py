@@ -24,7 +24,7 @@ class Rows:
     """Which rows, in what form.
 
     Attributes:
-        features: a path, several, or paths by name.
+        features: a path, several, or paths by name; None for all but the labels.
         labels: a path, or None.
         batch_size: the rows of a batch.
         shuffle: whether in another order; a number seeds it.
@@ -47,7 +47,7 @@ def dataset_of(store: Capture, rows: Rows) -> Any:
     """
     if isinstance(rows.batch_size, bool) or not isinstance(rows.batch_size, int | np.integer) or rows.batch_size < 1:
         raise UsageError(f"dataset: batch_size must be a whole number of at least 1, got {rows.batch_size!r}.")
-    names = _names(rows.features)
+    names = _names([path for path in store if path != rows.labels] if rows.features is None else rows.features)
     columns = {name: store[path] for name, path in names.items()}
     if rows.labels is not None:
         columns[""] = store[rows.labels]

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lightwell.captures.checksums import is_sum_of, running, told
-from lightwell.captures.manifest import NAME, Manifest, Shard, manifest_from
+from lightwell.captures.checksums import is_sum_of, note, running, told
+from lightwell.captures.manifest import NAME, SHARD_FILE, Manifest, Shard, manifest_from
 from lightwell.captures.sizes import in_words
 from lightwell.errors import CaptureError, UsageError
 from lightwell.inputs.memory import memory_of
 from lightwell.log import logger
+from lightwell.own_files import NewFile, is_plain_file, remove_file, without_token
 
 _WRITING = ".writing"
 _PIECE = 2**22
@@ -71,10 +72,15 @@ class Folder:
         if self._is_replaced:
             return None
         try:
-            with open(self.file(NAME), encoding="utf-8") as file:
-                return manifest_from(file.read(), self.file(NAME))
-        except FileNotFoundError:
+            with open(self.file(NAME), "rb") as file:
+                content = file.read()
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise CaptureError(
+                error.errno or errno.EIO, f"{self.file(NAME)} cannot be read: {error.strerror or error}."
+            ) from error
+        return manifest_from(content, self.file(NAME))
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Replaces the manifest: a reader sees the old one or the new one.
@@ -150,7 +156,7 @@ class Folder:
 
     def check_is_ours(self) -> None:
         """Refuses a folder that is not empty and no capture."""
-        others = [name for name in os.listdir(self.path) if not name.endswith(_WRITING)]
+        others = [name for name in os.listdir(self.path) if not _is_unfinished(name)]
         is_left_over = self._is_replaced and set(others) <= set(self._own_files())  # killed while it was removed
         if others and NAME not in others and not is_left_over:
             raise UsageError(
@@ -168,7 +174,7 @@ class Folder:
         """Removes the capture; the manifest first, so that half of one is none."""
         for name in sorted(self._own_files(), key=lambda name: name != NAME):
             try:
-                os.remove(self.file(name))
+                remove_file(self.file(name))
             except OSError as error:
                 raise CaptureError(
                     error.errno or errno.EIO,
@@ -177,7 +183,7 @@ class Folder:
                 ) from error
 
     def _own_files(self) -> list[str]:
-        return [name for name in os.listdir(self.path) if name == NAME or name.startswith(("shard-", STATISTICS))]
+        return list(filter(_is_own, os.listdir(self.path)))
 
     def is_sound(self, shard: Shard) -> bool:
         """Whether a shard is there, whole and unchanged."""
@@ -188,11 +194,21 @@ class Folder:
         except OSError:
             return False
 
+    def has_sound_statistics(self, manifest: Manifest) -> bool:
+        """Whether the file of statistics is there and unchanged, as far as a manifest of this format can tell."""
+        path = self.file(STATISTICS)
+        try:
+            return (
+                is_sum_of(manifest.statistics_checksum, path) if manifest.statistics_checksum else is_plain_file(path)
+            )
+        except OSError:
+            return False
+
     def remove_unfinished(self) -> None:
         """Removes what a killed capture was writing."""
         for name in os.listdir(self.path):
-            if name.endswith(_WRITING):
-                os.remove(self.file(name))
+            if _is_unfinished(name) and is_plain_file(self.file(name)):
+                remove_file(self.file(name))
 
     def sound_part(self, manifest: Manifest) -> tuple[Manifest, list[Gap]]:
         """The manifest with its sound shards alone, and the gaps between and behind them.
@@ -215,6 +231,15 @@ class Folder:
             return manifest, []
         gaps.append(_gap(before, None))
         return replace(manifest, shards=tuple(sound), is_complete=False, ended_early=""), gaps
+
+
+def _is_own(name: str) -> bool:
+    return name in (NAME, STATISTICS) or SHARD_FILE.fullmatch(name) is not None
+
+
+def _is_unfinished(name: str) -> bool:
+    """Whether a killed capture left it: under a name of now, or of before."""
+    return _is_own(without_token(name) or name.removesuffix(_WRITING)) and name.endswith(_WRITING)
 
 
 def _gap(before: Shard | None, end: int | None) -> Gap:
@@ -245,7 +270,7 @@ class FileBeingWritten:
         self._sum = running()
         self._block = memory_of(_PIECE).data[:_PIECE]
         with self._told():
-            self._file = open(path + _WRITING, "wb", buffering=0)  # noqa: SIM115 (it stays open from call to call)
+            self._file = NewFile(path)
 
     def write(self, data: Any) -> int:
         """Adds to it."""
@@ -267,12 +292,12 @@ class FileBeingWritten:
     def finish(self, is_settled: bool = False) -> tuple[int, str]:
         """Lets it take its place; gives its size and checksum."""
         self._write_block(self.size % _PIECE)
+        checksum = told(self._sum)
         with self._told():
-            if is_settled:
-                os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._path + _WRITING, self._path)
-        return self.size, told(self._sum)
+            state = os.fstat(self._file.file.fileno())
+            self._file.finish(durable=is_settled)
+        note(checksum, state)
+        return self.size, checksum
 
     def _write_block(self, size: int) -> None:
         """Writes in whole blocks, each at a multiple of its size: the system then keeps it in large pages, and a map of
@@ -280,15 +305,11 @@ class FileBeingWritten:
         block = self._block[:size]
         self._sum.update(block)
         with self._told():
-            while block.nbytes:
-                block = block[self._file.write(block) :]
+            self._file.write(block)
 
     def drop(self) -> None:
         """Removes it, if it was not finished."""
-        with contextlib.suppress(OSError):
-            self._file.close()
-        with contextlib.suppress(OSError):
-            os.remove(self._path + _WRITING)
+        self._file.drop()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

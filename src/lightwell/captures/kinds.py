@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from lightwell import checked_json as checked
 from lightwell.errors import UsageError
 
 Array = np.ndarray[Any, Any]
@@ -70,8 +71,7 @@ def kind_of(path: str, tensor: Any) -> Kind:
     import tensorflow as tf
 
     dtype = tf.as_dtype(tensor.dtype).base_dtype
-    known = dtype.is_floating or dtype.is_integer or dtype.is_bool or dtype.is_complex or dtype == tf.string
-    if not known or dtype.is_quantized:
+    if not _has_column(dtype):
         raise UsageError(f"capture: {path!r} holds {dtype.name}, for which there is no column. Leave it out.")
     form = SPARSE if isinstance(tensor, tf.SparseTensor) else RAGGED if isinstance(tensor, tf.RaggedTensor) else DENSE
     sizes = tensor.flat_values.shape[1:] if form == RAGGED else tensor.shape[1:]
@@ -79,10 +79,36 @@ def kind_of(path: str, tensor: Any) -> Kind:
     return Kind(path, dtype.name, shape, form)
 
 
-def kind_from(data: dict[str, Any]) -> Kind:
-    """The kind that `to_dict` wrote."""
-    shape = data["shape"]
-    return Kind(str(data["path"]), str(data["dtype"]), None if shape is None else tuple(shape), str(data["form"]))
+def kind_from(data: Any) -> Kind:
+    """The kind that `to_dict` wrote.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    checked.check_names(data, ("path", "dtype", "shape", "form"))
+    return Kind(
+        checked.field(data, "path", checked.text),
+        checked.field(data, "dtype", _dtype_from),
+        checked.field(data, "shape", checked.or_none(checked.all_of(checked.or_none(checked.number)))),
+        checked.field(data, "form", checked.one_of(DENSE, RAGGED, SPARSE)),
+    )
+
+
+def _dtype_from(data: Any) -> str:
+    import tensorflow as tf
+
+    try:
+        name = tf.as_dtype(checked.text(data)).name
+        if name == data and _has_column(tf.as_dtype(name)) and Kind("", name, ()).kept_dtype:
+            return str(name)
+    except TypeError:  # of no library
+        pass
+    raise ValueError(f"{data!a:.60} is no type of a column")
+
+
+def _has_column(dtype: Any) -> bool:
+    known = dtype.is_floating or dtype.is_integer or dtype.is_bool or dtype.is_complex or dtype.name == "string"
+    return bool(known and not dtype.is_quantized)
 
 
 def check_arrow() -> None:
@@ -124,6 +150,30 @@ def column_type(kind: Kind, storage: Any) -> Any:
         return storage
     shape = [size for size in kind.shape or () if size is not None]
     return pa.fixed_shape_tensor(storage.value_type, [*shape, 2] if _is_complex(kind) else shape)
+
+
+def is_of_kind(kind: Kind, column: Any) -> bool:
+    """Whether a column of Arrow can hold values of this kind: their type, and their sizes where these are fixed."""
+    import pyarrow as pa
+
+    if kind.form == SPARSE:
+        return bool(pa.types.is_struct(column.type))
+    inner, levels = _storage(column).type, []
+    while pa.types.is_nested(inner) and not pa.types.is_struct(inner):
+        levels.append(getattr(inner, "list_size", None))
+        inner = inner.value_type
+    if kind.dtype == "string":
+        is_type = pa.types.is_string(inner) or pa.types.is_binary(inner)
+    else:
+        numbers = {"complex64": "float32", "complex128": "float64"}.get(kind.dtype, kind.kept_dtype)
+        is_type = inner == pa.from_numpy_dtype(np.dtype(numbers))
+    if not is_type or not kind.is_fixed:
+        return bool(is_type) and column is _storage(column) and (not levels or None in levels)
+    if 0 in kind.sizes:
+        return None in levels
+    sizes = [size for size in levels if size is not None]
+    expected = int(np.prod(kind.sizes, dtype=np.int64)) * (1 + _is_complex(kind))
+    return len(sizes) == len(levels) and int(np.prod(sizes, dtype=np.int64)) == expected
 
 
 def from_arrow(kind: Kind, column: Any) -> Array | None:

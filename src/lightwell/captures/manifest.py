@@ -1,22 +1,29 @@
 """`capture.json`: what a capture is of, and its shards. Takes and gives plain data; knows of no folder.
 
 It says nothing of time, machine or process: a capture that was broken off and gone on with is the same as an unbroken
-one, file for file.
+one, file for file. It has a checksum of itself: whoever changes a type or a shape in it would change numbers.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from lightwell.captures.checksums import told_crc32
+from lightwell import checked_json as checked
+from lightwell.captures.checksums import running, told, told_crc32
 from lightwell.captures.kinds import Kind, kind_from
 from lightwell.errors import CaptureError
 
 NAME = "capture.json"
-FORMAT = 3  # 1 had one record batch in a file; 1 and 2 had other checksums, of files and of the arrays of an input
+# 1 had one record batch in a file; 1 and 2 had other checksums, of files and of the arrays of an input; up to 3 there
+# was no checksum of the manifest, nor of statistics.
+FORMAT = 4
+SHARD_FILE = re.compile(r"shard-\d{5,}\.arrow")
+_CHECKSUM = re.compile(r"[a-z0-9]+:[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,7 @@ class Manifest:
         is_complete: whether all of the input is in it.
         ended_early: why not all examples are in it, though it is complete; empty where they are.
         statistics: whether it has statistics in place of rows.
+        statistics_checksum: of their file; empty where there is none, or where none was made of it.
     """
 
     identity: dict[str, str]
@@ -81,6 +89,7 @@ class Manifest:
     is_complete: bool = False
     ended_early: str = ""
     statistics: bool = False
+    statistics_checksum: str = ""
 
     @property
     def rows(self) -> int:
@@ -96,25 +105,101 @@ class Manifest:
         data = {"format": FORMAT, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)}}
         data["kinds"] = [kind.to_dict() for kind in self.kinds]
         data["shards"] = [dataclasses.asdict(shard) for shard in self.shards]
-        return json.dumps(data, indent=1) + "\n"
+        return json.dumps({**data, "checksum": _sum_of(data)}, indent=1) + "\n"
 
 
-def manifest_from(text: str, where: str) -> Manifest:
+def manifest_from(content: bytes, where: str) -> Manifest:
     """What `to_json` wrote.
 
     Raises:
         CaptureError: it is damaged, or of a later format.
     """
     try:
-        data: dict[str, Any] = json.loads(text)
-        if data["format"] > FORMAT:
-            raise CaptureError(f"{where} was written by a later Lightwell (format {data['format']}). Use that one.")
-        if data.pop("format") < 3:
-            data["identity"]["arrays"] = ""
-            data["shards"] = [{"checksum": told_crc32(one.pop("crc32")), **one} for one in data["shards"]]
-        data["kinds"] = tuple(kind_from(one) for one in data["kinds"])
-        data["shards"] = tuple(Shard(**one) for one in data["shards"])
-        data["text"] = tuple(data["text"])
-        return Manifest(**data)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        data = checked.parsed(content)
+        form = checked.field(data, "format", checked.number)
+        if form <= FORMAT:
+            return _manifest(data, form)
+    except (ValueError, RecursionError) as error:
         raise CaptureError(f"{where} is damaged ({error}). Capture anew: capture(..., overwrite=True).") from error
+    raise CaptureError(f"{where} was written by a later Lightwell (format {form}). Use that one.")
+
+
+def _manifest(data: dict[str, Any], form: int) -> Manifest:
+    if form > 3:
+        given = checked.field(data, "checksum", checked.text)
+        data = {name: part for name, part in data.items() if name != "checksum"}
+        if _sum_of(data) != given:
+            raise ValueError("its checksum is another: it was changed by something else than capture")
+    checked.check_names(data, {"format", *(one.name for one in dataclasses.fields(Manifest))})
+    identity = checked.field(data, "identity", checked.by_name(checked.text))
+    made = Manifest(
+        identity if form > 2 else {**identity, "arrays": ""},
+        checked.field(data, "checkpoint", checked.text),
+        checked.field(data, "global_step", checked.or_none(checked.number)),
+        checked.field(data, "kinds", checked.all_of(kind_from)),
+        checked.field(data, "key", checked.or_none(checked.text)),
+        checked.field(data, "every", checked.number),
+        checked.field(data, "most_examples", checked.or_none(checked.number)),
+        checked.field(data, "text", checked.all_of(checked.text)),
+        checked.field(data, "shards", checked.all_of(_shard if form > 2 else _shard_with_crc32)),
+        checked.field(data, "is_complete", checked.truth),
+        checked.field(data, "ended_early", checked.text),
+        checked.field(data, "statistics", checked.truth),
+        checked.optional(data, "statistics_checksum", checked.text, ""),
+    )
+    _check(made)
+    return made
+
+
+def _check(made: Manifest) -> None:
+    """Refuses what fits together in no capture."""
+    paths = [kind.path for kind in made.kinds]
+    files = [shard.file for shard in made.shards]
+    for what, names in (("kinds", paths), ("shards", files)):
+        if len(set(names)) < len(names):
+            raise ValueError(f"{what}: one is named twice")
+    unknown = {*made.text, *([] if made.key is None else [made.key])} - set(paths)
+    if unknown:
+        raise ValueError(f"{min(unknown)!a:.60} is none of its columns")
+    if made.every < 1:
+        raise ValueError("every: expected a number from 1, got 0")
+    if any(one.end_batch > other.first_batch for one, other in itertools.pairwise(made.shards)):
+        raise ValueError("shards: they are not in the order of their rows")
+    ends = [0, *(shard.end_batch for shard in made.shards)]
+    if made.is_complete and any(end != shard.first_batch for end, shard in zip(ends, made.shards, strict=False)):
+        raise ValueError("shards: one is missing, though it should be complete")
+    if missing := {"checkpoint", "program", "input", "arrays"} - set(made.identity):
+        raise ValueError(f"identity: {min(missing)!r} is missing")
+
+
+def _shard(data: Any) -> Shard:
+    checked.check_names(data, [one.name for one in dataclasses.fields(Shard)])
+    return Shard(**_numbers(data), file=_file(data), checksum=checked.field(data, "checksum", _checksum))
+
+
+def _shard_with_crc32(data: Any) -> Shard:
+    return Shard(**_numbers(data), file=_file(data), checksum=told_crc32(checked.field(data, "crc32", checked.number)))
+
+
+def _numbers(data: Any) -> dict[str, Any]:
+    names = ("rows", "first_batch", "batches", "first_row", "examples", "bytes")
+    return {name: checked.field(data, name, checked.number) for name in names}
+
+
+def _file(data: Any) -> str:
+    name = checked.field(data, "file", checked.file_name)
+    if not SHARD_FILE.fullmatch(name):
+        raise ValueError(f"file: expected the name of a shard, such as 'shard-00000.arrow', got {name!a:.60}")
+    return name
+
+
+def _checksum(data: Any) -> str:
+    if not _CHECKSUM.fullmatch(checked.text(data)):
+        raise ValueError(f"expected a checksum with its kind, got {data!a:.60}")
+    return str(data)
+
+
+def _sum_of(data: dict[str, Any]) -> str:
+    made = running()
+    made.update(json.dumps(data, sort_keys=True, separators=(",", ":")).encode())
+    return told(made)

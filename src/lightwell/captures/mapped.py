@@ -7,13 +7,55 @@ are gathered from several.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
 from lightwell.captures.kinds import Array, Kind, example_of, from_arrow
 from lightwell.errors import UsageError
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows of a column in one record batch.
+
+    Attributes:
+        column: an array of Arrow over mapped memory.
+        check: raises CaptureError where the file that it is in is damaged; to be called before numbers are read.
+    """
+
+    column: Any
+    check: Callable[[], None]
+
+    def checked(self) -> Any:
+        """The column, of a file that is sound."""
+        self.check()
+        return self.column
+
+
+class _Chunks(Sequence[Array]):
+    """An array for each part, made and checked when it is asked for."""
+
+    def __init__(self, kind: Kind, parts: Sequence[Part]) -> None:
+        self._kind, self._parts = kind, parts
+        self._made: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @overload
+    def __getitem__(self, place: int) -> Array: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Array]: ...
+    def __getitem__(self, place: int | slice) -> Array | Sequence[Array]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        if place not in self._made:
+            self._made[place] = _array(self._kind, self._parts[place])
+        return self._made[place]
 
 
 class Column:
@@ -30,23 +72,19 @@ class Column:
         chunks: an array for each record batch, some megabytes, without a copy; for a path of fixed sizes.
     """
 
-    def __init__(self, kind: Kind, columns: Sequence[Any]) -> None:
+    def __init__(self, kind: Kind, parts: Sequence[Part]) -> None:
         self._kind = kind
-        self._columns = columns
-        self._ends = np.cumsum([0, *map(len, columns)])
+        self._parts = parts
+        self._ends = np.cumsum([0, *(len(part.column) for part in parts)])
         self.path = kind.path
         self.dtype = kind.kept_dtype
         self.shape: tuple[int | None, ...] = (int(self._ends[-1]), *(kind.shape or ()))
 
     @functools.cached_property
-    def chunks(self) -> list[Array]:
-        found = [from_arrow(self._kind, column) for column in self._columns]
-        if any(one is None for one in found):
-            raise UsageError(
-                f"{self.path!r} holds values of different sizes, which are no array. Take them example by example: "
-                f"store[{self.path!r}][3], or as a table of Arrow: store.table([{self.path!r}])."
-            )
-        return [one for one in found if one is not None]
+    def chunks(self) -> Sequence[Array]:
+        if not self._kind.is_fixed:
+            raise _no_array(self.path)
+        return _Chunks(self._kind, self._parts)
 
     @property
     def ndim(self) -> int:
@@ -56,7 +94,7 @@ class Column:
     @property
     def nbytes(self) -> int:
         """How big it is on disk."""
-        return sum(int(column.nbytes) for column in self._columns)
+        return sum(int(part.column.nbytes) for part in self._parts)
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -81,7 +119,7 @@ class Column:
         elif len(self.chunks) == 1:
             made = self.chunks[0]
         else:
-            made = np.concatenate(self.chunks) if self.chunks else np.empty((0, *self._kind.sizes), self.dtype)
+            made = np.concatenate(list(self.chunks)) if self.chunks else np.empty((0, *self._kind.sizes), self.dtype)
         return np.array(made, dtype, copy=True) if copy or dtype not in (None, made.dtype) else made
 
     def __repr__(self) -> str:
@@ -108,16 +146,20 @@ class Column:
     def _example(self, row: int) -> Any:
         chunk = int(np.searchsorted(self._ends, row, "right")) - 1
         place = row - int(self._ends[chunk])
-        return self.chunks[chunk][place] if self._kind.is_fixed else example_of(self._kind, self._columns[chunk], place)
+        if self._kind.is_fixed:
+            return self.chunks[chunk][place]
+        return example_of(self._kind, self._parts[chunk].checked(), place)
 
     def _between(self, start: int, stop: int) -> Any:
         if not self._kind.is_fixed:
             return [self._example(row) for row in range(start, stop)]
         parts = []
-        for first, chunk in zip(self._ends[:-1], self.chunks, strict=True):
-            low, high = max(start - first, 0), min(stop - first, len(chunk))
-            if low < high:
-                parts.append(chunk[low:high])
+        for place in range(int(np.searchsorted(self._ends, start, "right")) - 1, len(self.chunks)):
+            first, end = int(self._ends[place]), int(self._ends[place + 1])
+            if first >= stop:
+                break
+            if max(start, first) < min(stop, end):
+                parts.append(self.chunks[place][max(start - first, 0) : stop - first])
         if not parts:
             return np.empty((0, *self._kind.sizes), self.dtype)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -131,6 +173,20 @@ class Column:
             mine = places == place
             made[mine] = self.chunks[place][rows[mine] - self._ends[place]]
         return made
+
+
+def _array(kind: Kind, part: Part) -> Array:
+    found = from_arrow(kind, part.checked())
+    if found is None:
+        raise _no_array(kind.path)
+    return found
+
+
+def _no_array(path: str) -> UsageError:
+    return UsageError(
+        f"{path!r} holds values of different sizes, which are no array. Take them example by example: "
+        f"store[{path!r}][3], or as a table of Arrow: store.table([{path!r}])."
+    )
 
 
 def _inside(row: int, count: int, path: str) -> int:

@@ -9,6 +9,7 @@ from lightwell.captures.manifest import Manifest
 from lightwell.captures.sizes import in_words
 from lightwell.sight.show import shape_text
 from lightwell.sight.tables import WIDTH, columns, html_table
+from lightwell.visible import visible_lines
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
@@ -18,9 +19,9 @@ _HEAD = ("path", "type", "each example", "")
 
 def as_text(store: Capture, manifest: Manifest) -> str:
     """The capture as a table."""
-    head, *lines = columns([_HEAD, *_rows(manifest)]).splitlines()
+    head, *lines = columns([_HEAD, *_rows(manifest)]).split("\n")
     rule = "─" * max(WIDTH, *map(len, (head, *lines)))
-    return "\n".join([_title(store, manifest), "", head, rule, *lines, rule, _foot(manifest)])
+    return visible_lines("\n".join([_title(store, manifest), "", head, rule, *lines, rule, _foot(manifest)]))
 
 
 def as_html(store: Capture, manifest: Manifest) -> str:

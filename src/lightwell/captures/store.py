@@ -6,16 +6,16 @@ Takes a folder; gives a `Capture`. Files are mapped, not read; nothing in them i
 from __future__ import annotations
 
 import functools
-import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightwell.captures.filling import ROW
-from lightwell.captures.folder import Folder
-from lightwell.captures.kinds import check_arrow
+from lightwell.captures.folder import STATISTICS, Folder
+from lightwell.captures.kinds import Kind, check_arrow
 from lightwell.captures.manifest import NAME, Manifest
-from lightwell.captures.mapped import Column
+from lightwell.captures.mapped import Column, Part
+from lightwell.captures.shards import MappedShard
 from lightwell.errors import CaptureError, PathError, UsageError
 from lightwell.log import logger
 from lightwell.sight.nearest import nearest_paths
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from lightwell.captures.top import Top
 
 
-_MAGIC = 8  # bytes, by which a file of Arrow begins, and then the stream
-
-
 def open_capture(path: Any) -> Capture:
     """Opens a capture that `est.capture(..., to=path)` wrote.
 
@@ -35,7 +32,8 @@ def open_capture(path: Any) -> Capture:
         ``lw.open_capture("acts/")["layers/dense"][:10]``
 
     Raises:
-        CaptureError: there is none, or a file of it is cut short.
+        CaptureError: there is none, or its manifest is damaged. Each file of it is checked when a number of it is first
+            looked at, once in a process, and this is raised where it is not as it was written.
     """
     check_arrow()
     folder = Folder(path)
@@ -85,9 +83,7 @@ class Capture:
     @property
     def rows(self) -> Column:
         """The number of each row's example in the input, from 0."""
-        from lightwell.captures.kinds import Kind
-
-        return Column(Kind(ROW, "int64", ()), [batch.column(ROW) for batch in self._batches])
+        return self._column(Kind(ROW, "int64", ()))
 
     @property
     def keys(self) -> Column:
@@ -97,7 +93,7 @@ class Capture:
     def __getitem__(self, path: str) -> Column:
         kind = self._manifest.kind(self._found(path))
         self._check_rows(path)
-        return Column(kind, [batch.column(kind.path) for batch in self._batches])
+        return self._column(kind)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.paths)
@@ -115,7 +111,11 @@ class Capture:
         self._check_rows("table()")
         wanted = self.paths if paths is None else [paths] if isinstance(paths, str) else list(paths)
         names = [ROW, *map(self._found, wanted)]
-        return pa.Table.from_batches([batch.select(names) for batch in self._batches], self._schema(names))
+        for shard in self._shards:
+            shard.check()
+        batches = [batch for shard in self._shards for batch in shard.batches]
+        schema = pa.schema([batches[0].schema.field(name) for name in names] if batches else [])
+        return pa.Table.from_batches([batch.select(names) for batch in batches], schema)
 
     def to_pandas(self, paths: Sequence[str] | str | None = None) -> Any:
         """A pandas frame, indexed by the key, or else by `row`; a vector or a tensor is an array in its cell."""
@@ -134,7 +134,7 @@ class Capture:
 
     def dataset(
         self,
-        features: Any,
+        features: Any = None,
         labels: str | None = None,
         batch_size: int = 128,
         *,
@@ -145,7 +145,7 @@ class Capture:
 
         Args:
             features: a path, whose values are the features then, or several, for a dict of them by path; or a dict of
-                paths by the names that the features are to have.
+                paths by the names that the features are to have. None: all columns by path, but for the labels.
             labels: the path of the labels; None for none.
             batch_size: how many rows a batch has; the last one may have fewer.
             shuffle: in an order that is another each time; a number seeds it. Rows are mixed in windows of 64 K rows.
@@ -171,7 +171,7 @@ class Capture:
         from lightwell.captures.summary import kept_statistics, statistics_of
         from lightwell.sight.unit_stats import Statistics
 
-        kept = kept_statistics(self._folder) if self._manifest.statistics else None
+        kept = kept_statistics(self._folder, self._manifest) if self._manifest.statistics else None
         if path is not None:
             found = self._found(path)
             return kept[found] if kept is not None else statistics_of(self[found])
@@ -201,12 +201,14 @@ class Capture:
         return join(self, other)
 
     def verify(self) -> None:
-        """Reads all files and compares their checksums.
+        """Reads all files and compares their checksums, also of those that have been checked before.
 
         Raises:
             CaptureError: one is damaged.
         """
         bad = [shard.file for shard in self._manifest.shards if not self._folder.is_sound(shard)]
+        if self._manifest.statistics and not self._folder.has_sound_statistics(self._manifest):
+            bad.append(STATISTICS)
         if bad:
             raise CaptureError(
                 f"{self.path!r}: {', '.join(bad)} is not as it was written. Call capture again with the same "
@@ -233,29 +235,16 @@ class Capture:
         return as_html(self, self._manifest)
 
     @functools.cached_property
-    def _batches(self) -> list[Any]:
-        import pyarrow as pa
+    def _shards(self) -> list[MappedShard]:
+        return [MappedShard(self._folder, shard, [ROW, *self.paths]) for shard in self._manifest.shards]
 
-        found = []
-        for shard in self._manifest.shards:
-            path = self._folder.file(shard.file)
-            try:
-                if os.path.getsize(path) != shard.bytes:
-                    raise CaptureError(f"it has {os.path.getsize(path)} bytes, and should have {shard.bytes}")
-                found += _record_batches(path)
-            except (OSError, pa.ArrowInvalid) as error:
-                raise CaptureError(
-                    f"{path} cannot be read: {error}. Call capture again with the same arguments: what is damaged is "
-                    "written again."
-                ) from error
-        return found
-
-    def _schema(self, names: Sequence[str]) -> Any:
-        import pyarrow as pa
-
-        if not self._batches:
-            return pa.schema([])
-        return pa.schema([self._batches[0].schema.field(name) for name in names])
+    def _column(self, kind: Kind) -> Column:
+        parts = [
+            Part(shard.column(place, kind), shard.check)
+            for shard in self._shards
+            for place in range(len(shard.batches))
+        ]
+        return Column(kind, parts)
 
     def _found(self, path: str) -> str:
         known = self.paths
@@ -271,12 +260,3 @@ class Capture:
                 f"{self.path!r} holds statistics and no rows, because these did not fit into its budget: {asked} is "
                 "not there, stats() is. Capture again with a larger budget=, or with beyond='sample'."
             )
-
-
-def _record_batches(path: str) -> Any:
-    """The record batches of an Arrow file, mapped, and read as the stream that it is: to look each up takes longer."""
-    import pyarrow as pa
-
-    with open(path, "rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return pa.ipc.open_stream(pa.py_buffer(mapped).slice(_MAGIC))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lightwell.captures.folder import STATISTICS, Folder
-from lightwell.errors import UsageError
+from lightwell.captures.manifest import Manifest
+from lightwell.errors import CaptureError, UsageError
 from lightwell.sight.over_data import Moments
 from lightwell.sight.unit_stats import Statistics, UnitStats
 
@@ -37,8 +38,8 @@ def statistics_of(column: Column) -> UnitStats:
     return found.stats()
 
 
-def keep_statistics(folder: Folder, statistics: Mapping[str, UnitStats]) -> None:
-    """Writes statistics as an Arrow file, a row for each path."""
+def keep_statistics(folder: Folder, statistics: Mapping[str, UnitStats]) -> str:
+    """Writes statistics as an Arrow file, a row for each path; gives its checksum."""
     import pyarrow as pa
 
     entries = list(statistics.values())
@@ -56,21 +57,30 @@ def keep_statistics(folder: Folder, statistics: Mapping[str, UnitStats]) -> None
         with pa.ipc.new_file(pa.PythonFile(sink, "w"), table.schema) as file:
             file.write_table(table)
 
-    folder.write(STATISTICS, fill)
+    return folder.write(STATISTICS, fill)[1]
 
 
-def kept_statistics(folder: Folder) -> Statistics:
-    """What `keep_statistics` wrote."""
+def kept_statistics(folder: Folder, manifest: Manifest) -> Statistics:
+    """What `keep_statistics` wrote.
+
+    Raises:
+        CaptureError: the file is damaged.
+    """
     import pyarrow as pa
 
-    with pa.memory_map(folder.file(STATISTICS)) as source:
-        rows = pa.ipc.open_file(source).read_all().to_pylist()
-    return Statistics(
-        (
-            row["path"],
-            UnitStats(
-                row["count"], **{name: np.reshape(np.asarray(row[name], np.float64), row["shape"]) for name in _NUMBERS}
-            ),
-        )
-        for row in rows
-    )
+    try:
+        if not folder.has_sound_statistics(manifest):
+            raise ValueError("its checksum is another, so it is not as it was written")
+        with pa.memory_map(folder.file(STATISTICS)) as source:
+            rows = pa.ipc.open_file(source).read_all().to_pylist()
+        return Statistics((row["path"], _stats_of(row)) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise CaptureError(
+            f"{folder.file(STATISTICS)} is damaged: {error}. Call capture again with the same arguments: it is written "
+            "again."
+        ) from error
+
+
+def _stats_of(row: Mapping[str, Any]) -> UnitStats:
+    numbers = {name: np.reshape(np.asarray(row[name], np.float64), row["shape"]) for name in _NUMBERS}
+    return UnitStats(row["count"], **numbers)

@@ -10,6 +10,7 @@ import numpy as np
 from lightwell.captures.kinds import Array
 from lightwell.errors import UsageError
 from lightwell.sight.tables import columns, html_table
+from lightwell.visible import visible
 
 if TYPE_CHECKING:
     from lightwell.captures.store import Capture
@@ -41,7 +42,7 @@ class Top:
         lines = [
             (str(i + 1), _shown(k), f"{v:.6g}") for i, (k, v) in enumerate(zip(self.keys, self.values, strict=True))
         ]
-        return f"{self.what}\n{columns([*head, *lines], right=(0, 2))}"
+        return f"{visible(self.what)}\n{columns([*head, *lines], right=(0, 2))}"
 
     def _repr_html_(self) -> str:
         rows = ((_shown(key), f"{value:.6g}") for key, value in zip(self.keys, self.values, strict=True))
