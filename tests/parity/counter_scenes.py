@@ -50,6 +50,28 @@ def in_jumps(counter: Any) -> Any:
     return v1.assign_add(counter, 1 + tf.gather(_JUMPS, counter.read_value() % 6))
 
 
+def _runs() -> Any:
+    """How often the step has run, this time included."""
+    count = v1.get_variable("runs", [], tf.int64, v1.zeros_initializer(), trainable=False)
+    with tf.control_dependencies([count.assign_add(1)]):
+        return count.read_value()
+
+
+def growing(counter: Any) -> Any:
+    """The counter moves by one, two, three, four, …: 1, 3, 6, 10, 15, …"""
+    return v1.assign_add(counter, _runs())
+
+
+def leaping(counter: Any) -> Any:
+    """The counter moves by one, but once by 63."""
+    return v1.assign_add(counter, tf.where(tf.equal(_runs(), 7), np.int64(63), np.int64(1)))
+
+
+def each_third(counter: Any) -> Any:
+    """The counter moves with each third step, as where gradients of three batches are added up."""
+    return v1.assign_add(counter, tf.cast(tf.equal(_runs() % 3, 0), tf.int64))
+
+
 def what_happened(model_dir: Path, lines: list[str]) -> dict[str, Any]:
     """At which steps something was saved, written or logged."""
     checkpoints = [int(path.stem.rpartition("-")[2]) for path in model_dir.glob("*.index")]
@@ -92,6 +114,12 @@ _scene("by 2, saving each 4", by(2), {"max_steps": 20}, save_checkpoints_steps=4
 _scene("by 0 to the end of the data", by(0), {}, data=9, save_checkpoints_steps=2, log_step_count_steps=2)
 _scene("in jumps", in_jumps, {"max_steps": 40}, **_OFTEN)
 _scene("in jumps, with steps", in_jumps, {"steps": 10}, {"steps": 10}, **_OFTEN)
+_IRREGULAR: dict[str, Mover] = {"growing": growing, "leaping": leaping, "each third": each_third}
+for _how, _mover in _IRREGULAR.items():
+    _scene(f"{_how}, often", _mover, {"max_steps": 40}, **_OFTEN)
+    _scene(f"{_how}, saving each 8", _mover, {"max_steps": 90}, {"steps": 20}, save_checkpoints_steps=8)
+    _scene(f"{_how}, seldom, with steps", _mover, {"steps": 70}, **_SELDOM)
+_scene("each third to the end of the data", each_third, {}, data=20, **_OFTEN)
 
 _HOOKS: dict[str, Callable[[Path], Any]] = {
     "StopAtStepHook(num_steps)": lambda _: v1.train.StopAtStepHook(num_steps=13),
@@ -102,6 +130,9 @@ _HOOKS: dict[str, Callable[[Path], Any]] = {
 for _name, _hook in _HOOKS.items():
     for _stride in (1, 3):
         _scene(f"by {_stride} with {_name}", by(_stride), {"max_steps": 20, "hooks": [_hook]}, **_OFTEN)
+    # The original's StepCounterHook reads the counter beside the step: where it moves by chance, now before, now after.
+    for _how, _mover in _IRREGULAR.items() if _name != "StepCounterHook" else ():
+        _scene(f"{_how} with {_name}", _mover, {"max_steps": 20, "hooks": [_hook]}, **_OFTEN)
 
 
 def warming_up(lib: Any) -> Callable[..., Any]:

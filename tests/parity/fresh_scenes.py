@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.parity import draw_scenes, fresh_kinds
+from tests.parity.file_kinds import FILE_KINDS
 from tests.parity.fresh_kinds import KINDS, Kind, Maker
 
 Scene = Callable[[Any, Path], Any]
@@ -65,6 +66,7 @@ def _scene(name: str, make: Maker) -> None:
     SCENES[name] = run
 
 
+KINDS.update(FILE_KINDS)
 for _name, _make in KINDS.items():
     _scene(_name, _make)
 

@@ -59,10 +59,12 @@ def test_fused_and_single_agree_to_the_last_bit(recording: str, name: str, run: 
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize(("recording", "name"), OPEN)
 def test_what_is_open_comes_out_as_it_does_in_the_original(face: str, recording: str, name: str, run: Run) -> None:
-    # The sum of what 60 steps read of the counter: 1770 before it moves, 1830 after, between them a mix.
+    # The sum of what 60 steps read of the counter: 1770 before it moves, 1830 after, between them a mix. Single steps
+    # leave it to TensorFlow, as the original does, and how it is mixed to how busy the machine is.
     ours, all_recorded = run(face, recording, name), RECORDED[recording][name]
     seen = [recorded["seen"] for recorded in all_recorded]
-    assert min(seen) - 10 <= ours["seen"] <= max(seen) + 10
+    least = 1770 if face == "single" else min(seen) - 10
+    assert least <= ours["seen"] <= max(seen) + 10
     assert any(same({**ours, "seen": recorded["seen"]}, recorded) for recorded in all_recorded)
 
 

@@ -1,37 +1,43 @@
 """May a session that has been used be used again? Only if nothing tells it from a new one.
 
-Takes a program just built; gives a digest of it, by which an open session of an equal program is found, or None where
-only a new session is fresh. The digest covers the graph (with the functions in it, whatever TensorFlow called them) and
-the content of the files that tables are filled from; arrays of the input are no part of it, they are given anew.
+Takes a program just built; gives a `ProgramKey`, by which an open session of an equal program is found, or None where
+only a new session is fresh. It covers the graph (with the functions in it, whatever TensorFlow called them) and the
+content of the files that tables are filled from; arrays of the input are no part of it, they are given anew.
 
 What a session keeps from run to run, and what becomes of it:
 
 - local variables, metrics, tables, iterators, what is set when the input starts: initialised anew for each run;
 - saved variables: loaded from the checkpoint, again if it changed; a step that writes one makes the session unfit;
+- what TensorFlow computed once and keeps with the session: what reads a file, or lists a folder, makes it unfit;
 - generators of random ops, mutable tables, queues, whatever else has a state: make it unfit.
 
-So this asks of each op with a state whether it is known to be of the first kind, and of no other.
+So this asks of each op, in the graph and in every function that is called from it, whether it is on a list of those
+that compute and no more, or of those whose state is fresh again. An op on neither list opens a new session.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell import _tf
+from lightwell.engine.fetches import Fetches
 from lightwell.engine.program import Program
 from lightwell.inputs.unpack import Inputs, leaves_of
 from lightwell.loops.fusible import functions_called, functions_of, nodes_within
+from lightwell.loops.pure_ops import PURE_OPS
 from lightwell.loops.step_copy import step_ops
 
 _Keys = tf.compat.v1.GraphKeys
 _READ_ONLY = frozenset(
     "VarHandleOp ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp "
-    "LookupTableFindV2 LookupTableSizeV2 Assert Print PrintV2 IteratorGetNext IteratorV2 MakeIterator "
-    "PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case".split()
+    "LookupTableFindV2 LookupTableSizeV2 Assert CheckNumerics CheckNumericsV2 StatelessRandomGetAlg Empty "
+    "Print PrintV2 IteratorGetNext IteratorV2 MakeIterator "
+    "PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case StatelessCase".split()
 )
 _RESET = (_Keys.GLOBAL_VARIABLES, _Keys.LOCAL_VARIABLES, _Keys.TABLE_INITIALIZERS)
 _WRITES = ("Assign", "Resource")  # AssignVariableOp, AssignAddVariableOp, ResourceScatterAdd, …
@@ -45,15 +51,52 @@ _DATASETS = frozenset(
     "AssertCardinality AssertNext IgnoreErrors".split()
     for version in ("", "V2", "V3", "V4")
 )
+_FRESH = PURE_OPS | _READ_ONLY | _TABLES | _DATASETS
 
 
-def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None:
-    """What tells a program from others, and finds its like; None if a file of a table cannot be read.
+@dataclass(frozen=True)
+class ProgramKey:
+    """What tells one program from another: a session of one serves the other if their keys are equal.
+
+    Attributes:
+        graph: a digest of the graph, of the structure of its input, and of what is initialised with it.
+        files: a digest of the content of the files that its tables are filled from.
+        mode: a `ModeKeys` value.
+        fetches: what is computed: names of tensors and ops, or the taps from which those follow.
+        devices: a session configuration, serialised.
+        how: `RunConfig.fuse_steps` and `RunConfig.jit_compile`.
+        is_of_input: whether the graph is that of the input alone, and the user vouches for the model.
+    """
+
+    graph: bytes
+    files: bytes
+    mode: str
+    fetches: Hashable
+    devices: bytes
+    how: tuple[Any, Any]
+    is_of_input: bool = False
+
+
+def program_key(
+    graph: tf.Graph,
+    inputs: Inputs,
+    mode: str,
+    fetches: Hashable,
+    session_config: Any,
+    how: tuple[Any, Any],
+    *,
+    is_of_input: bool = False,
+) -> ProgramKey | None:
+    """The key of a program; None if a file of a table cannot be read, or something is given that no graph shows.
 
     Args:
         graph: its graph, with all that observers added.
         inputs: its input.
-        settings: whatever else makes a difference.
+        mode: a `ModeKeys` value.
+        fetches: what is computed.
+        session_config: a `tf.compat.v1.ConfigProto`, or None.
+        how: `RunConfig.fuse_steps` and `RunConfig.jit_compile`.
+        is_of_input: whether the graph is that of the input alone.
     """
     files = digest_of_files(graph)
     given = [leaf for value in (inputs.features, inputs.labels) if value is not None for leaf in leaves_of(value)]
@@ -64,8 +107,9 @@ def digest_of(graph: tf.Graph, inputs: Inputs, settings: object) -> bytes | None
     digest = hashlib.blake2b(graph_def.SerializeToString(deterministic=True))
     beside = [_names_in(value) for value in (inputs.features, inputs.labels, inputs.initializers)]
     beside += [[getattr(member, "name", "") for member in graph.get_collection(key)] for key in _RESET]
-    digest.update(repr((beside, [slot.name for slot in inputs.arrays], settings)).encode() + files)
-    return digest.digest()
+    digest.update(repr((beside, [slot.name for slot in inputs.arrays])).encode())
+    devices = b"" if session_config is None else session_config.SerializeToString(deterministic=True)
+    return ProgramKey(digest.digest(), files, mode, fetches, devices, how, is_of_input)
 
 
 def digest_of_files(graph: tf.Graph) -> bytes | None:
@@ -83,7 +127,9 @@ def digest_of_files(graph: tf.Graph) -> bytes | None:
 def input_restarts(graph: tf.Graph, inputs: Inputs) -> bool:
     """Whether the input begins anew, just as at first, once its initialisers are run."""
     source, arrays = list(inputs.initializers), _arrays(inputs)
-    return bool(source) and all(_restarts(op, arrays) for op in _with_bodies(graph, [*source, *_tensors_in(inputs)]))
+    return bool(source) and all(
+        _restarts(op, arrays, functions) for op, functions in _with_bodies(graph, [*source, *_tensors_in(inputs)])
+    )
 
 
 def is_left_alone(program: Program) -> bool:
@@ -97,23 +143,23 @@ def is_left_alone(program: Program) -> bool:
 def may_be_used_again(program: Program, targets: Sequence[Any]) -> bool:
     """Whether a session of a program that is left alone, and has been run, is as good as a new one.
 
-    The answer is the same for all programs with the same digest.
+    The answer is the same for all programs with the same key.
 
     Args:
         program: the program, with all that its observers added.
         targets: all that a run of it computes.
     """
     graph = program.graph
-    values = program.evaluation.values.values() if program.evaluation is not None else ()
-    fetched = [graph.as_graph_element(value) for value in values]
+    values = program.evaluation.values if program.evaluation is not None else {}
+    fetched = Fetches(graph, {None: values}).elements
     first = [*program.inputs.initializers, *graph.get_collection(_Keys.TABLE_INITIALIZERS)]
     first += [variable.initializer for variable in graph.get_collection(_Keys.LOCAL_VARIABLES)]
     local = _names_of(graph, _Keys.LOCAL_VARIABLES)
     saved = _names_of(graph, _Keys.GLOBAL_VARIABLES)
     local |= _set_with_the_input(program.inputs)
     arrays = _arrays(program.inputs)
-    for op in _with_bodies(graph, [*targets, *fetched, *first]):
-        if _restarts(op, arrays):
+    for op, functions in _with_bodies(graph, [*targets, *fetched, *first]):
+        if _restarts(op, arrays, functions):
             continue
         if isinstance(op, tf.Operation) and op.type.startswith(_WRITES) and op.inputs[0].op.name in local:
             continue
@@ -143,26 +189,27 @@ def _set_with_the_input(inputs: Inputs) -> set[str]:
     return {op.inputs[0].op.name for op in inputs.initializers if op.type == "AssignVariableOp"}
 
 
-def _restarts(op: Any, arrays: set[str]) -> bool:
-    """Whether an op, or the node of a function, has no state that a new session would not have too."""
-    kind = op.type if isinstance(op, tf.Operation) else op.op
-    if kind in _READ_ONLY or kind in _TABLES or kind in _DATASETS or op.name in arrays:
-        return True
+def _restarts(op: Any, arrays: Collection[str], functions: Collection[str]) -> bool:
+    """Whether an op, or the node of a function, has no state that a new session would not have too.
+
+    A call of one of the `functions` has none of its own: their bodies are asked about by themselves.
+    """
     if isinstance(op, tf.Operation):
-        return not op.op_def.is_stateful and kind != "ReadFile"  # what it read is part of the session, once folded
-    return _tf.is_stateful(kind) is not True  # the name of a function: its body is looked at by itself
+        return op.type in _FRESH or op.name in arrays
+    return op.op in _FRESH or op.op in functions
 
 
-def _with_bodies(graph: tf.Graph, targets: Sequence[Any]) -> Iterator[Any]:
-    """The ops behind `targets`, and the nodes of all functions that they call."""
+def _with_bodies(graph: tf.Graph, targets: Sequence[Any]) -> Iterator[tuple[Any, Collection[str]]]:
+    """The ops behind `targets`, and the nodes of all functions that they call, at every depth; each with the names of
+    the functions that a body may call by using their names as types of ops."""
     inside, outside = step_ops(targets)
     ops = [*inside, *outside]
     called = {name for op in ops for name in functions_called(op.node_def)}
-    yield from ops
+    yield from ((op, ()) for op in ops)
     if called:
         functions = functions_of(graph)
         for name in called:
-            yield from nodes_within(functions, name)
+            yield from ((node, functions.keys()) for node in nodes_within(functions, name))
 
 
 def _tensors_in(inputs: Inputs) -> list[Any]:

@@ -57,11 +57,20 @@ class HeldSession:
         return self._current
 
     def renew(self) -> bool:
-        """Opens a session with the weights that are newest now, if they are others; says whether it did."""
+        """Opens a session with the weights that are newest now, if they are others; says whether it did.
+
+        Raises:
+            UsageError: it is closed.
+        """
         with self._renewing:
-            if self._current is not None and self._current.version == version_of(self._plan.find_checkpoint()):
+            if self.check_open().version == version_of(self._plan.find_checkpoint()):
                 return False
-            self._put(self._opened())
+            opened = self._opened()
+            with self._lock:
+                old, is_closed = self._current, self._current is None
+                self._current = None if is_closed else opened
+            self._let_go(opened if old is None else old)
+            self.check_open()
             return True
 
     def close(self) -> None:

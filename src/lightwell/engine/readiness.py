@@ -49,13 +49,15 @@ def first_of(names: Sequence[str], graph: tf.Graph) -> list[str]:
 
 def _without_value(variables: Sequence[Any], resources: Sequence[Any], name: str) -> Any:
     """The names of those of them that have no value yet."""
-    with tf.device("/cpu:0"), tf.name_scope(f"{OWN_SCOPE}{name}/"):
+    with tf.name_scope(f"{OWN_SCOPE}{name}/"):
+        # An op on a variable stands where the variable is: one that is put on the CPU would hold all of them there.
         states = {_tf.variable_name(one): _has_value(one) for one in variables}
         states.update((one.handle.name, one.is_initialized) for one in resources)
-        if not states:
-            return tf.constant([], tf.string)
-        with_value = tf.cast(tf.stack(list(states.values())), tf.int32)
-        return tf.dynamic_partition(tf.constant(list(states)), with_value, 2)[0]
+        with tf.device("/cpu:0"):
+            if not states:
+                return tf.constant([], tf.string)
+            with_value = tf.cast(tf.stack(list(states.values())), tf.int32)
+            return tf.dynamic_partition(tf.constant(list(states)), with_value, 2)[0]
 
 
 def _has_value(variable: Any) -> Any:

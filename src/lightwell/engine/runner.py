@@ -84,7 +84,6 @@ class Runner:
         self._queue_threads: list[Any] = []
         self._stop_requested = False
         self._failure: BaseException | None = None
-        self._stride = 1
         self._count = self._batch = 0
         self._loss: Any = None
 
@@ -97,6 +96,11 @@ class Runner:
     def should_stop(self) -> bool:
         """Whether a hook asked to stop, or the input's threads ended."""
         return self._stop_requested or (self._coordinator is not None and self._coordinator.should_stop())
+
+    @property
+    def was_told_to_stop(self) -> bool:
+        """Whether a hook asked to stop; a run that ended without that came to the end of its input."""
+        return self._stop_requested
 
     @property
     def count(self) -> int:
@@ -132,6 +136,7 @@ class Runner:
                 self._sessions,
                 self._prepared,
             )
+        self._hooks.count_moves_by(self._ready.stride)
         with self._now.graph.as_default():
             self._open()
 
@@ -258,7 +263,7 @@ class Runner:
 
     def _advance(self) -> Kept:
         if self._steps.can_be_many:
-            quiet_until = self._hooks.next_look(self._count) - max(self._stride, 1)
+            quiet_until = self._hooks.next_look(self._count) - (self._now.stride or 1)
             if quiet_until > self._count:
                 return self._quiet_steps(quiet_until)
         return self._look_step()
@@ -285,10 +290,8 @@ class Runner:
         most = pace.steps(self._hooks.next_look_seconds())
         if self._task.count is None:
             most = min(most, until - before)
-        elif not self._stride:  # the counter cannot tell the loop when to come back
-            most = 1
         else:
-            most = min(most, -((before - until) // self._stride))
+            most = min(most, -((before - until) // (self._now.stride or 1)))
         started = time.perf_counter()
         left = self._hooks.goal - before if self._task.count is not None else math.inf
         ran = self._steps.many(most, until, left, record=self._hooks.bulk_is_due(before, until))
@@ -337,6 +340,3 @@ class Runner:
         self._stop_requested = self._stop_requested or context.stop_requested
         self._count = context.count
         self._batch += steps
-        # In a cluster others move the count too, now by more and now by less.
-        self._stride = 1 if self._plan.target else (context.count - context.count_before) // steps
-        self._hooks.count_moves_by(self._stride)

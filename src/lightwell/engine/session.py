@@ -20,7 +20,6 @@ from lightwell.engine.program import Program
 from lightwell.engine.readiness import add_readiness, first_of
 from lightwell.errors import NotInitialised
 from lightwell.failures.step import explained_step_error
-from lightwell.keys import ModeKeys
 from lightwell.log import logger
 
 
@@ -34,6 +33,7 @@ class SessionPlan:
         config: a `tf.compat.v1.ConfigProto`.
         exact: whether it must be that checkpoint, which the user named; else, if it is damaged, an older one will do.
         member: this process as one of a cluster, if it is.
+        saves_to: in training, the directory whose checkpoints its saver goes on to count and remove.
     """
 
     find_checkpoint: Callable[[], Source | None]
@@ -41,6 +41,7 @@ class SessionPlan:
     config: Any = None
     exact: bool = False
     member: Member | None = None
+    saves_to: str = ""
 
 
 def finish_graph(program: Program) -> None:
@@ -86,7 +87,7 @@ def open_session(
         elif checkpoint is None:
             _initialise(session, program.spec.scaffold)
         else:
-            taken = _restore(session, program, checkpoint, plan.exact)
+            taken = _restore(session, program, checkpoint, plan.exact, plan.saves_to)
             if restored is not None:
                 restored(taken)
         values = _initialise_locals(session, program, prepare, asked)
@@ -113,7 +114,7 @@ def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
     if saver.saver_def is None:  # it was told to wait
         saver.build()
     with tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config) as session:
-        restore(session, saver, plan.find_checkpoint() or "", exact=plan.exact, keep_numbering=False)
+        restore(session, saver, plan.find_checkpoint() or "", exact=plan.exact)
         yield session, saver
 
 
@@ -154,9 +155,8 @@ def _initialise(session: Any, scaffold: Any) -> None:
         scaffold.init_fn(session)  # Scaffold hands it on as a function of the session alone
 
 
-def _restore(session: Any, program: Program, checkpoint: Source, exact: bool) -> str:
-    saver = program.spec.scaffold.saver
-    return restore(session, saver, checkpoint, exact=exact, keep_numbering=program.mode == ModeKeys.TRAIN)
+def _restore(session: Any, program: Program, checkpoint: Source, exact: bool, saves_to: str = "") -> str:
+    return restore(session, program.spec.scaffold.saver, checkpoint, exact=exact, saves_to=saves_to)
 
 
 def _initialise_locals(session: Any, program: Program, prepare: Sequence[Any], asked: Sequence[Any]) -> Sequence[Any]:

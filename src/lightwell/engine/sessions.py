@@ -16,6 +16,7 @@ from typing import Any
 from lightwell.checkpoints.restore import version_of
 from lightwell.devices.lookout import close
 from lightwell.engine.calls import Calls
+from lightwell.engine.denormals import can_be_flushed
 from lightwell.engine.forms import Forms
 from lightwell.engine.pace import Pace
 from lightwell.engine.program import Program
@@ -91,8 +92,8 @@ class Opened:
         self.files = files
         given = program.graph, program.inputs.initializers
         self.threads = Threads(
-            may_stay=may_run_in_calling_thread(*given),
-            may_start=may_run_in_calling_thread(*given, from_the_first=True),
+            may_stay=can_be_flushed() and may_run_in_calling_thread(*given),
+            may_start=can_be_flushed() and may_run_in_calling_thread(*given, from_the_first=True),
             ops=len(program.graph.get_operations()),
         )
         self.version: Any = None
@@ -154,7 +155,9 @@ class Sessions:
 
     def __init__(self) -> None:
         self._idle: OrderedDict[Hashable, Opened] = OrderedDict()
-        self._lock = threading.Lock()
+        # A prediction that is dropped gives its session back when it is garbage collected, and that may be while this
+        # very thread is in here.
+        self._lock = threading.RLock()
         self.generation = 0
 
     def take(self, key: Hashable) -> Opened | None:
@@ -188,8 +191,8 @@ class Sessions:
     def close(self) -> None:
         """Frees all sessions: those that wait now, those in use once they are done."""
         with self._lock:
-            idle, self._idle = list(self._idle.values()), OrderedDict()
             self.generation += 1
-        for opened in idle:
+            idle, self._idle = self._idle, OrderedDict()
+        for opened in idle.values():
             self.let_go(opened)
         give_back()

@@ -13,27 +13,22 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
 from lightwell.log import logger
 from lightwell.loops.fusible import functions_called, functions_of, is_random, within
 from lightwell.loops.host_part import HostPart
 from lightwell.loops.loop import can_be_kept
 from lightwell.loops.step_copy import has_functions, step_ops
-from lightwell.loops.task import Task
 
 _PYTHON = frozenset("PyFunc PyFuncStateless EagerPyFunc".split())
 _LEFT_OUT = frozenset("Assert CheckNumerics CheckNumericsV2 Print PrintV2".split())
 _PRIMITIVES = frozenset("Enter RefEnter Switch RefSwitch Merge RefMerge".split())
 
 
-def why_not_compiled(
-    graph: tf.Graph, task: Task, targets: Sequence[Any], part: HostPart, jit_compile: Any
-) -> str | None:
+def why_not_compiled(graph: tf.Graph, targets: Sequence[Any], part: HostPart, jit_compile: Any) -> str | None:
     """The reason why these steps, which can be fused, are not compiled; None if they may be.
 
     Args:
         graph: the program's graph.
-        task: what a step does.
         targets: all that a call of many steps computes.
         part: what of it is done by the host, as batches are taken in.
         jit_compile: `RunConfig.jit_compile`.
@@ -58,7 +53,7 @@ def why_not_compiled(
     for op, node in _called(graph, inside):
         if node.op in _PYTHON | _LEFT_OUT or (is_random(node.op) and jit_compile is not True):
             return f"{op.name} calls a function with {node.op}, which XLA would not do as TensorFlow does"
-    return None if task.count is None else _why_uncounted(task, inside)
+    return None
 
 
 def _is_for(op: tf.Operation, checks: frozenset[str]) -> bool:
@@ -74,6 +69,8 @@ def _reason(op: tf.Operation, jit_compile: Any) -> str | None:
         return f"{where} calls Python"
     if op.type in _LEFT_OUT:
         return f"{where} would be left out by XLA"
+    if op.type.startswith("Collective"):
+        return f"{where} waits for other replicas, which a compiled step cannot"
     if op.type in _PRIMITIVES:
         return f"{where} is part of control flow in the older style"
     if any(tensor.dtype == tf.string for tensor in (*op.inputs, *op.outputs)):
@@ -95,23 +92,6 @@ def _called(graph: tf.Graph, ops: Sequence[tf.Operation]) -> Iterator[tuple[tf.O
                 for one in within(functions, name):
                     for node in functions[one].node_def:
                         yield op, node
-
-
-def _why_uncounted(task: Task, inside: Sequence[tf.Operation]) -> str | None:
-    """As many batches are taken in as there will be steps: so a step must move the global step as any other does."""
-    names = {op.name for op in inside}
-    read = task.count.op
-    while read.type == "Identity":
-        read = read.inputs[0].op
-    if read.type != "ReadVariableOp":
-        return "the global step is no resource variable"
-    counter = read.inputs[0]
-    writes = [op for op in counter.consumers() if op.name in names and op.type not in READS_VALUE | NO_USE_OF_VALUE]
-    if len(writes) > 1 or any(
-        op.type != "AssignAddVariableOp" or tf.get_static_value(op.inputs[1]) is None for op in writes
-    ):
-        return "the global step does not move by a fixed number"
-    return None
 
 
 @functools.cache

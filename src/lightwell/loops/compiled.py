@@ -21,7 +21,7 @@ from lightwell.keys import FUSED_SCOPE
 from lightwell.loops.fusible import functions_called, functions_of, within
 from lightwell.loops.host_part import HostPart
 from lightwell.loops.loop import Loop, around_the_loop, fuse
-from lightwell.loops.step_copy import StepFunction, has_functions, step_ops
+from lightwell.loops.step_copy import Edges, StepFunction, has_functions, step_ops
 from lightwell.loops.task import Task
 
 _SCOPE = f"{FUSED_SCOPE}batches/"
@@ -64,7 +64,9 @@ class Compiled:
     by_executor: Passed
 
 
-def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop, part: HostPart) -> Compiled:
+def compile_loop(
+    graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop, part: HostPart, order: Edges
+) -> Compiled:
     """Adds the compiled variant of a loop to a graph, which must not be final.
 
     Args:
@@ -73,39 +75,52 @@ def compile_loop(graph: tf.Graph, task: Task, every: Sequence[Any], loop: Loop, 
         every: tensors whose values are wanted of all steps.
         loop: the loop.
         part: what is done with a batch as it is taken in.
+        order: which op of a step runs before which other, beyond what the graph says.
     """
     batch = list(part.given)
     read = fuse(graph, Task(part.run, None), [], batch, _SCOPE, part.of_shapes)
     with around_the_loop(graph, _SCOPE):
         stacked = [tf.compat.v1.placeholder(tensor.dtype, [None, *tensor.shape], "stacked") for tensor in batch]
         steps = tf.compat.v1.placeholder(_COUNT, [], "steps")
-    function = _Steps(graph, task, every, part, loop)
+    function = _Steps(graph, task, every, part, loop, order)
     with graph.as_default(), tf.name_scope(_SCOPE):
-        by_xla = function.passed(tf.function(function, jit_compile=True, autograph=False)(steps, *stacked))
-        by_executor = function.passed(tf.function(function, autograph=False)(steps, *stacked))
+        by_xla = function.passed(tf.function(function.whole, jit_compile=True, autograph=False)(steps, *stacked))
+        by_executor = function.passed(tf.function(function.noted, autograph=False)(steps, *stacked))
     return Compiled(read, batch, stacked, steps, by_xla, by_executor)
 
 
 class _Steps:
     """The function: goes over stacked batches, and does a step with each, until there are no more, or a NaN."""
 
-    def __init__(self, graph: tf.Graph, task: Task, every: Sequence[Any], part: HostPart, loop: Loop) -> None:
+    def __init__(
+        self, graph: tf.Graph, task: Task, every: Sequence[Any], part: HostPart, loop: Loop, order: Edges
+    ) -> None:
         self._task, self._every, self._batch, self._loop = task, every, part.given, loop
         self._run = [op for op in task.run if op.name not in part.ops]
         self._targets = [*self._run, *task.carried, *every]
-        self._step = StepFunction(graph, self._targets, part.ops, _library(graph, self._targets, part.ops))
+        library = _library(graph, self._targets, part.ops)
+        self._step = StepFunction(graph, self._targets, part.ops, library, order)
 
-    def __call__(self, steps: Any, *stacked: Any) -> list[Any]:
+    def whole(self, steps: Any, *stacked: Any) -> list[Any]:
+        """All steps or none: how far it came stands nowhere. The counters of a loop are on the host, out of XLA's
+        reach where it computes elsewhere."""
+        return self._over(steps, stacked, is_noted=False)
+
+    def noted(self, steps: Any, *stacked: Any) -> list[Any]:
+        """What was done is there also where a later step fails."""
+        return self._over(steps, stacked, is_noted=True)
+
+    def _over(self, steps: Any, stacked: Sequence[Any], is_noted: bool) -> list[Any]:
         room = tf.shape(stacked[0])[0]
         carried = [tf.zeros([], tensor.dtype) for tensor in self._task.carried]
         lists = [tf.TensorArray(one.dtype, room, element_shape=one.shape) for one in self._every]
         done, *_ = self._loop.progress
-        with tf.control_dependencies([done.assign(0)]):
+        with tf.control_dependencies([done.assign(0)] if is_noted else []):
             first = tf.constant(0, _COUNT)
 
         def one_more(place: Any, _: Any, __: Any, lists: Sequence[Any]) -> Any:
             batch = {tensor.name: values[place] for tensor, values in zip(self._batch, stacked, strict=True)}
-            return self._one(place, batch, lists)
+            return self._one(place, batch, lists, is_noted)
 
         place, _, carried, lists = tf.while_loop(
             lambda place, goes_on, *_: (place < steps) & goes_on,
@@ -115,16 +130,12 @@ class _Steps:
         )
         return [place, *carried, *(one.stack() for one in lists)]
 
-    def _one(self, place: Any, batch: dict[str, Any], lists: Sequence[Any]) -> Any:
+    def _one(self, place: Any, batch: dict[str, Any], lists: Sequence[Any], is_noted: bool) -> Any:
         found = self._step.add_to_function(self._targets, batch)
         run, found = found[: len(self._run)], found[len(self._run) :]
         values, every = found[: len(self._task.carried)], found[len(self._task.carried) :]
-        done, *numbers = self._loop.progress
-        with tf.control_dependencies([*run, *values, *every]):
-            noted = [number.assign(value) for number, value in zip(numbers, values, strict=True)]
-        with tf.control_dependencies(noted or run):
-            noted = [*noted, done.assign(place + 1)]
-        with tf.control_dependencies(noted):
+        after = self._notes(place, run, values, every) if is_noted else run
+        with tf.control_dependencies(after):
             place = place + 1
         goes_on = tf.constant(True)
         loss = self._task.loss
@@ -132,6 +143,14 @@ class _Steps:
             goes_on = tf.logical_not(tf.math.is_nan(values[0]))  # the loss is the first that is carried
         lists = [one.write(tf.cast(place - 1, tf.int32), value) for one, value in zip(lists, every, strict=True)]
         return place, goes_on, [tf.reshape(value, []) for value in values], lists
+
+    def _notes(self, place: Any, run: Sequence[Any], values: Sequence[Any], every: Sequence[Any]) -> list[Any]:
+        """Ops that write down how far the steps came; the count says that the rest is there."""
+        done, *numbers = self._loop.progress
+        with tf.control_dependencies([*run, *values, *every]):
+            noted = [number.assign(value) for number, value in zip(numbers, values, strict=True)]
+        with tf.control_dependencies(noted or run):
+            return [*noted, done.assign(place + 1)]
 
     def passed(self, outputs: Sequence[Any]) -> Passed:
         """The function's outputs, by name."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell import _tf
+from lightwell.log import logger
+from lightwell.loops.pure_ops import PURE_OPS
 from lightwell.loops.step_copy import has_functions, step_ops
 
 _FIRST_REFERENCE_TYPE = 100  # TensorFlow numbers the reference to type n as 100 + n
@@ -15,10 +18,42 @@ _RANDOM = ("Random", "Truncated", "Multinomial", "Parameterized", "CandidateSamp
 # What calls functions whose bodies TensorFlow puts in the place of the call, unless they say otherwise.
 _STAYS = ("_noinline", "_XlaMustCompile")
 _INLINED = frozenset("PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case".split())
+# Ops that are known to do in a round of a loop what they do in a step by itself, beside those that only compute. Their
+# state is in resources, which both share, or in generators that go on from round to round as from step to step.
+_SAFE = (
+    PURE_OPS
+    | frozenset(
+        (
+            "VarHandleOp ReadVariableOp VarIsInitializedOp VariableShape AssignVariableOp AssignAddVariableOp "
+            "AssignSubVariableOp ResourceGather ResourceGatherNd ResourceCountUpTo ResourceStridedSliceAssign "
+            "IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional Iterator IteratorV2 OneShotIterator "
+            "HashTable HashTableV2 MutableHashTableV2 MutableDenseHashTableV2 MutableHashTableOfTensorsV2 "
+            "AnonymousHashTable AnonymousMutableHashTable AnonymousMutableDenseHashTable LookupTableFindV2 "
+            "LookupTableInsertV2 LookupTableRemoveV2 LookupTableSizeV2 LookupTableExportV2 LookupTableImportV2 "
+            "Assert CheckNumerics CheckNumericsV2 Print PrintV2 PyFunc PyFuncStateless EagerPyFunc "
+            "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 NonDeterministicInts RngReadAndSkip RngSkip "
+            "StatelessRandomGetAlg FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad "
+            "StackV2 StackPushV2 StackPopV2 StackCloseV2 SymbolicGradient StatelessCase "
+            "SdcaOptimizer SdcaOptimizerV2 SdcaFprint NearestNeighbors KmeansPlusPlusInitialization "
+            "KMC2ChainInitialization GuaranteeConst Empty Timestamp SummaryWriter WriteSummary WriteScalarSummary "
+            "CollectiveReduce CollectiveReduceV2 CollectiveGather CollectiveGatherV2 "
+            "WriteHistogramSummary WriteImageSummary WriteAudioSummary WriteRawProtoSummary FlushSummaryWriter"
+        ).split()
+    )
+    | _INLINED
+)
+_SAFE_KINDS = (
+    *"ResourceApply ResourceSparseApply ResourceScatter TensorArray Stateful CudnnRNN Quantized Uniform".split(),
+)
 
 
 def why_not_fused(
-    graph: tf.Graph, targets: Sequence[Any], unscheduled: Sequence[Any], target: str, fuse_steps: Any
+    graph: tf.Graph,
+    targets: Sequence[Any],
+    unscheduled: Sequence[Any],
+    outside_steps: Sequence[Any],
+    target: str,
+    fuse_steps: Any,
 ) -> str | None:
     """The reason why this run must go step by step; None if it can be fused.
 
@@ -26,6 +61,7 @@ def why_not_fused(
         graph: the program's graph.
         targets: all that a step computes.
         unscheduled: the hooks that must see every step.
+        outside_steps: the hooks that may run ops of the model by themselves.
         target: the session's target.
         fuse_steps: `RunConfig.fuse_steps`.
     """
@@ -41,8 +77,56 @@ def why_not_fused(
     for op in sorted((*inside, *outside), key=lambda op: len(op.inputs)):  # variables before what is done with them
         if any(tensor.dtype.as_datatype_enum > _FIRST_REFERENCE_TYPE for tensor in op.outputs):
             return f"{op.name} ({op.type}) is a reference variable"
+    unknown = _unknown(graph, (*inside, *outside))
+    if unknown is not None:
+        reason = f"{unknown}, which is not known to do the same in a loop"
+        _say_once(reason)
+        return reason
+    drawing = _drawing(graph, inside) if outside_steps else None
+    if drawing is not None:
+        hook = type(outside_steps[0]).__name__
+        return f"{drawing.name} ({drawing.type}) draws random numbers, and the hook {hook} may run it by itself"
     apart = draws_apart(graph, targets)
     return None if apart is None else f"{apart.name} ({apart.type}) draws random numbers in a function that stays one"
+
+
+def _unknown(graph: tf.Graph, ops: Sequence[tf.Operation]) -> str | None:
+    """The first op that is not known to be safe, also in the functions that are called, at every depth."""
+    for op in ops:
+        if not _is_safe(op.type) and not (op.outputs and op.outputs[0].dtype == tf.resource):
+            return f"{op.name} is of type {op.type}"
+    callers = [op for op in ops if has_functions(op)]
+    functions = functions_of(graph) if callers else {}
+    for op in callers:
+        for name in functions_called(op.node_def):
+            for node in nodes_within(functions, name):
+                if not _is_safe(node.op) and node.op not in functions:
+                    return f"{op.name} calls a function with an op of type {node.op}"
+    return None
+
+
+@functools.cache
+def _say_once(reason: str) -> None:
+    """Nothing that the user chose makes these steps slow, so the log says it, once in a process."""
+    logger.info("Steps run one by one: %s.", reason)
+
+
+def _is_safe(op_type: str) -> bool:
+    return op_type in _SAFE or is_random(op_type) or op_type.startswith(_SAFE_KINDS)
+
+
+def _drawing(graph: tf.Graph, ops: Sequence[tf.Operation]) -> tf.Operation | None:
+    """An op that draws random numbers, or calls a function that does."""
+    callers = [op for op in ops if has_functions(op)]
+    functions = functions_of(graph) if callers else {}
+    for op in ops:
+        if is_random(op.type):
+            return op
+    for op in callers:
+        called = (node for name in functions_called(op.node_def) for node in nodes_within(functions, name))
+        if any(is_random(node.op) for node in called):
+            return op
+    return None
 
 
 def draws_apart(graph: tf.Graph, targets: Sequence[Any]) -> tf.Operation | None:

@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from lightwell.errors import HookError
 from lightwell.keys import FUSED_SCOPE
-from lightwell.loops.step_copy import HOST, StepCopy, step_ops
+from lightwell.loops.step_copy import HOST, Edges, StepCopy, step_ops
 from lightwell.loops.task import Task
 
 _COUNT = tf.int64
@@ -124,6 +124,7 @@ def fuse(
     every: Sequence[Any],
     scope: str = FUSED_SCOPE,
     apart: Container[str] = (),
+    order: Edges = (),
 ) -> Loop:
     """Adds the loop to a graph, which must not be final.
 
@@ -134,10 +135,11 @@ def fuse(
         every: tensors whose values may be wanted of all steps; each `can_be_kept`.
         scope: where the names of all that is added begin.
         apart: names of ops that are not to be part of a step.
+        order: which op of a step runs before which other, beyond what the graph says.
     """
     carried = task.carried
     known = {element.name for element in (*task.run, *carried)}
-    last = [element for element in last if element.name not in known]
+    looked_at = [element for element in last if element.name not in known]
     with around_the_loop(graph, scope):
         most = tf.compat.v1.placeholder_with_default(tf.constant(1, _COUNT), [], "most")
         until = tf.compat.v1.placeholder_with_default(tf.constant(_FAR, _COUNT), [], "until")
@@ -146,7 +148,11 @@ def fuse(
         lists = [_List(scope, place, tensor) for place, tensor in enumerate(every)]
         with tf.control_dependencies([done.assign(0), *(one.clear() for one in lists)]):
             start = tf.identity(tf.constant(0, _COUNT), name="start")
-    step = StepCopy(graph, [*task.run, *carried, *last, *every], scope, apart)
+    step = StepCopy(graph, [*task.run, *carried, *looked_at, *every], scope, apart, order)
+    # A tensor from outside of the loop has one value for all steps of a call. It must not become a variable of the
+    # loop: a value that is there in every round would start one round after the other, for ever.
+    fixed = {one.name: one for one in looked_at if isinstance(one, tf.Tensor) and not step.is_copied(one)}
+    last = [one for one in looked_at if one.name not in fixed]
     ends = [_add_loop(step, task, start, most, until, done, list(zip(carried, numbers, strict=True)))]
     ends += [step.all_values(one.name, one.empty, one.tensor, one.handle) for one in lists]
     ends += [_add_last(step, place, element) for place, element in enumerate(last)]
@@ -165,7 +171,7 @@ def fuse(
             {one.tensor.name: one.joined(one.saved()) for one in lists},
         )
         prepare = tf.group(*(number.assign(0) for number in (done, *numbers)), *(one.clear() for one in lists))
-    found = {element.name: _of_shape(value, element) for element, value in zip(last, lasts, strict=True)}
+    found = fixed | {element.name: _of_shape(value, element) for element, value in zip(last, lasts, strict=True)}
     found |= {op.name: running.done for op in task.run} | running.carried
     copies = {
         tensor.name: graph.get_operation_by_name(step.copied_op(tensor))

@@ -2,40 +2,50 @@
 
 A step may read a variable and write it with nothing to say which comes first: a learning rate that follows the global
 step, beside the op that counts it. Run by itself, such a step comes out one way in practice; the same step in a loop
-may come out another way, or each time another. What is open is settled here once, by edges in the graph, as it comes
-out in single steps, so that every way to run a step gives the same numbers:
+may come out another way, or each time another. What is open is settled here once, as it comes out in single steps:
 
-- a write that waits for nothing but variables and constants happens at once, and open reads see it;
+- a write that waits for nothing but a few ops on variables and constants happens at once, and open reads see it;
 - a write that waits for more, a batch or a gradient, comes after the open reads.
+
+An edge makes an op run another one, also where a hook runs it by itself, outside of a step. So the graph itself gets
+an edge only from an op that computes and reads, whose running nobody can notice. All other edges are for the copies of
+the step in loops, where both ends run in every step; there is none from an op that only some steps run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.keys import NO_USE_OF_VALUE, READS_VALUE
-from lightwell.loops.step_copy import step_ops
+from lightwell.keys import READS_VALUE
+from lightwell.loops.effects import Effects, Use
+from lightwell.loops.step_copy import Edges, step_ops
 
 Sources = Mapping[str, Sequence[str]]
+Accesses = dict[str, list[tf.Operation]]
+_GraphKeys = tf.compat.v1.GraphKeys
+_FEW = 12  # ops; a counter that goes on by one takes four of them, a whole model on constants many more
 
 
-def settle_order(graph: tf.Graph, targets: Sequence[object]) -> None:
-    """Adds the edges to the graph, which must not be final.
+def settle_order(graph: tf.Graph, targets: Sequence[Any], in_every_step: Sequence[Any]) -> Edges:
+    """Adds edges to the graph, which must not be final; gives those that only copies of the step may have.
 
     Args:
         graph: the graph.
         targets: the ops and tensors of a step, those that hooks look at included.
+        in_every_step: those of them that every step runs, whoever looks.
     """
     inside = {op.name for op in step_ops(targets)[0]}
     ops = {op.name: op for op in graph.get_operations() if op.name in inside}  # in the order of their making
-    reads, writes = _accesses(ops.values())
+    effects = Effects(graph)
+    reads, writes, hands_on = _accesses(ops.values(), effects)
     shared = [variable for variable in writes if variable in reads]
     if not shared:
-        return
+        return ()
     sources = {name: [source for source in _sources(op) if source in ops] for name, op in ops.items()}
     order = _order(ops, sources, {op.name for variable in shared for op in writes[variable]})
     places = {name: place for place, name in enumerate(order)}
@@ -45,19 +55,41 @@ def settle_order(graph: tf.Graph, targets: Sequence[object]) -> None:
         for read in reads[variable]
         for write in writes[variable]
     )
+    always = {op.name for op in step_ops(in_every_step)[0]}
+    set_up = _initializers(graph)
+    of_copies = []
     for first, second in _open(pairs, order, sources):
-        _tf.run_after(ops[second], [ops[first]])
+        if first in hands_on:  # when it has run, what it hands the variable to has not
+            continue
+        if second not in set_up and effects.only_reads(ops[first]):
+            _tf.run_after(ops[second], [ops[first]])
+        elif effects.only_reads(ops[first], always):
+            of_copies.append((first, second))
+    return of_copies
 
 
-def _accesses(ops: Iterable[tf.Operation]) -> tuple[dict[str, list[tf.Operation]], dict[str, list[tf.Operation]]]:
-    """By the name of each variable, the ops that read it, and those that write it."""
-    reads: dict[str, list[tf.Operation]] = {}
-    writes: dict[str, list[tf.Operation]] = {}
+def _initializers(graph: tf.Graph) -> set[str]:
+    """The names of ops that give variables their first values, when there is nothing to read yet."""
+    variables = [*graph.get_collection(_GraphKeys.GLOBAL_VARIABLES), *graph.get_collection(_GraphKeys.LOCAL_VARIABLES)]
+    return {part.initializer.name for variable in variables for part in _tf.parts_of(variable)}
+
+
+def _accesses(ops: Iterable[tf.Operation], effects: Effects) -> tuple[Accesses, Accesses, set[str]]:
+    """By the name of each variable, the ops that read it, and those that may write it; and which of the latter only
+    hand it on."""
+    reads: Accesses = {}
+    writes: Accesses = {}
+    hands_on: set[str] = set()
     for op in ops:
-        for tensor in op.inputs:
-            if tensor.dtype == tf.resource and tensor.op.type == "VarHandleOp" and op.type not in NO_USE_OF_VALUE:
-                (reads if op.type in READS_VALUE else writes).setdefault(tensor.op.name, []).append(op)
-    return reads, writes
+        for place, tensor in enumerate(op.inputs):
+            if tensor.dtype != tf.resource or tensor.op.type != "VarHandleOp":
+                continue
+            use = effects.use(op, place)
+            if use is not Use.NONE:
+                (reads if use is Use.READ else writes).setdefault(tensor.op.name, []).append(op)
+            if use is Use.HANDS_ON:
+                hands_on.add(op.name)
+    return reads, writes, hands_on
 
 
 def _sources(op: tf.Operation) -> list[str]:
@@ -76,7 +108,7 @@ def _order(ops: Mapping[str, tf.Operation], sources: Sources, writes: set[str]) 
         is_plain = not ops[name].op_def.is_stateful or ops[name].type in READS_VALUE
         if (not is_plain and name not in writes) or any(one in waits or one in writes for one in sources[name]):
             waits.add(name)
-    late = writes & waits
+    late = {name for name in writes if name in waits or _waits_for_many(name, sources)}
     follows = set(late)
     for name in by_need:
         if any(one in follows for one in sources[name]):
@@ -84,6 +116,15 @@ def _order(ops: Mapping[str, tf.Operation], sources: Sources, writes: set[str]) 
     # Of the writes that happen at once the one made last is first: its thread goes on while the others wait for one.
     at_once = [name for name in reversed(list(ops)) if name in writes - late]
     return _after_sources([*at_once, *(name for name in ops if name not in follows), *ops], sources)
+
+
+def _waits_for_many(name: str, sources: Sources) -> bool:
+    seen, left = {name}, [name]
+    while left and len(seen) <= _FEW:
+        new = [source for source in sources[left.pop()] if source not in seen]
+        seen.update(new)
+        left += new
+    return len(seen) > _FEW
 
 
 def _after_sources(names: Iterable[str], sources: Sources) -> list[str]:

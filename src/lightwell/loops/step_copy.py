@@ -19,6 +19,8 @@ import tensorflow as tf
 from lightwell.keys import FUSED_SCOPE
 
 HOST = "/device:CPU:0"
+Edges = Sequence[tuple[str, str]]
+"""Names of ops: the first of each pair runs before the second."""
 _OUTER = "outer/"
 _STEP = "step/"
 _MOST_BYTES_COPIED = 4096
@@ -28,13 +30,19 @@ _LOWERED = "_lower_using_switch_merge"  # asks for a loop of primitives in the p
 class _Copy:
     """The nodes of a step under other names, and what is led in to them from outside."""
 
-    def __init__(self, graph: tf.Graph, scope: str, inside: Sequence[Any], outside: Sequence[Any]) -> None:
+    def __init__(
+        self, graph: tf.Graph, scope: str, inside: Sequence[Any], outside: Sequence[Any], order: Edges
+    ) -> None:
         self._graph = graph
         self._scope = scope
         self._nodes = tf.compat.v1.GraphDef(versions=graph.graph_def_versions)
         self._copied = frozenset(op.name for op in inside)
         self._outside = frozenset(op.name for op in outside)
         self._inputs: dict[str, Any] = {}
+        self._first: dict[str, list[str]] = {}
+        for first, second in order:
+            if first in self._copied and second in self._copied:
+                self._first.setdefault(second, []).append(first)
 
     def name(self, name: str) -> str:
         """The full name of a node that is added."""
@@ -59,6 +67,7 @@ class _Copy:
                 copy.input.append(self._inside(name, int(index or 0)))
             elif name not in self._outside:
                 copy.input.append(f"^{self.name(_STEP + name)}")
+        copy.input.extend(f"^{self.name(_STEP + first)}" for first in self._first.get(original.name, ()))
         return copy, follows
 
     def _inside(self, op_name: str, index: int) -> str:
@@ -81,11 +90,19 @@ class StepFunction(_Copy):
         targets: ops and tensors; all that they depend on is the step.
         apart: names of ops that are not part of it; the function is given their tensors.
         library: the functions that the step calls, with all that they call.
+        order: which of its ops runs before which other, beyond what the graph says.
     """
 
-    def __init__(self, graph: tf.Graph, targets: Sequence[Any], apart: Container[str], library: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        graph: tf.Graph,
+        targets: Sequence[Any],
+        apart: Container[str],
+        library: Sequence[Any],
+        order: Edges,
+    ) -> None:
         inside, outside = step_ops(targets, apart)
-        super().__init__(graph, "", inside, outside)
+        super().__init__(graph, "", inside, outside, order)
         for op in inside:
             copy, _ = self._add_copy(op)
             copy.device = ""
@@ -110,7 +127,9 @@ class StepFunction(_Copy):
             key: given[tensor.name] if tensor.name in given else tf.raw_ops.Identity(input=tensor)
             for key, tensor in self._inputs.items()
         }
-        found = tf.compat.v1.import_graph_def(self._nodes, inputs, [one for one in wanted if one not in inputs], "")
+        read = {source for node in self._nodes.node for source in node.input}
+        mapped = {key: value for key, value in inputs.items() if key in read}  # what is handed out as it came is not
+        found = tf.compat.v1.import_graph_def(self._nodes, mapped, [one for one in wanted if one not in inputs], "")
         made = iter(found)
         return [inputs[one] if one in inputs else next(made) for one in wanted]
 
@@ -129,16 +148,22 @@ class StepCopy(_Copy):
         targets: ops and tensors; all that they depend on is the step.
         scope: where the names of all nodes begin.
         apart: names of ops that it need not wait for, and that are not part of it.
+        order: which of its ops runs before which other, beyond what the graph says.
     """
 
     PIVOT = "pivot"
     CONDITION = "condition"
 
     def __init__(
-        self, graph: tf.Graph, targets: Sequence[Any], scope: str = FUSED_SCOPE, apart: Container[str] = ()
+        self,
+        graph: tf.Graph,
+        targets: Sequence[Any],
+        scope: str = FUSED_SCOPE,
+        apart: Container[str] = (),
+        order: Edges = (),
     ) -> None:
         inside, outside = step_ops(targets, apart)
-        super().__init__(graph, scope, inside, outside)
+        super().__init__(graph, scope, inside, outside, order)
         self._entered: dict[str, str] = {}
         self._nothing: dict[Any, Any] = {}
         self._within_loops = within_loops(inside)
