@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell import _tf
+from lightwell.engine.denormals import flushed
 from lightwell.loops.fusible import draws_apart
 
 _MOST_PREPARED = 64
@@ -49,7 +50,10 @@ class Calls:
             found = _Prepared(self._session, elements, fed)
             if len(self._prepared) < _MOST_PREPARED:  # else somebody makes up new fetches for each call
                 self._prepared[key] = found
-        return found.run(values, stays)
+        if not stays:
+            return found.run(values, stays)
+        with flushed():  # as in TensorFlow's own threads
+            return found.run(values, stays)
 
     def run_with_options(self, elements: Sequence[Any], feeds: Mapping[Any, Any], options: Any, metadata: Any) -> Any:
         """The same by way of `Session.run`, which takes any feeds, traces, and times out."""

@@ -2,7 +2,7 @@
 
 A session hands operations to a pool of threads. For small ones the handing over costs more than it gains, however many
 there are, for large ones not, and which it is differs from model to model and machine to machine. The numbers are the
-same.
+same, to the last bit: the calling thread is switched to the mode of the others (`denormals.py`).
 """
 
 from __future__ import annotations
