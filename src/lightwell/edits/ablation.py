@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lightwell.edits.base import Array
-from lightwell.errors import UnknownMetric, UsageError
+from lightwell.errors import UnknownMetric, UsageError, WrongType
 from lightwell.sight.good_values import settled_mode
 from lightwell.sight.nearest import nearest_paths
 from lightwell.sight.tables import html_table, narrow
+from lightwell.visible import visible_lines
 
 _MOST_SHOWN = 20
 
 
+@dataclass(frozen=True)
+class AblationRow:
+    """What came of zeroing one unit.
+
+    Attributes:
+        unit: the unit: an index, or a tuple of them.
+        metrics: metric name to its value without the unit.
+        change: metric name to how much that differs from the baseline.
+    """
+
+    unit: Any
+    metrics: Mapping[str, float]
+    change: Mapping[str, float]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Ablation:
-    """The metrics of a model with each unit of one value zeroed, one at a time.
+    """The metrics of a model with each unit of one value zeroed, one at a time; a sequence of `AblationRow`s.
 
     Attributes:
         path: the value.
@@ -43,6 +59,18 @@ class Ablation:
 
     def __len__(self) -> int:
         return len(self.units)
+
+    def __getitem__(self, place: int) -> AblationRow:
+        """One row, by its place among them; of a unit, `ablation.units.index(unit)` tells the place."""
+        if isinstance(place, bool) or not isinstance(place, int | np.integer):
+            raise WrongType(f"Ablation: a row is chosen by its place, 0 to {len(self) - 1}, got {place!r}.")
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"Ablation: there is no row {place}; there are {len(self)}.")
+        values = {name: float(found[place]) for name, found in self.metrics.items()}
+        return AblationRow(self.units[place], values, {name: float(self.change(name)[place]) for name in values})
+
+    def __iter__(self) -> Iterator[AblationRow]:
+        return map(self.__getitem__, range(len(self)))
 
     def change(self, metric: str) -> Array:
         """How much a metric differs from the baseline, for each unit.
@@ -118,7 +146,7 @@ class Ablation:
     def __repr__(self) -> str:
         head, *body = self._table()
         table = narrow([head, *body], right=range(1, len(head)), together=2)
-        return "\n".join([self._title(), table, *self._notes()])
+        return visible_lines("\n".join([self._title(), table, *self._notes()]))
 
     def _repr_html_(self) -> str:
         head, *body = self._table()

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from lightwell.edits.base import At, Edit
+from lightwell.edits.functions import of_tensors
 from lightwell.errors import UsageError, WrongType
 from lightwell.sight.show import shape_text
 
@@ -65,7 +66,7 @@ def part(mask: Any, new: Any, value: Any) -> Any:
 
 
 def _by_function(function: Any, value: Any, at: At) -> Any:
-    mask = tf.convert_to_tensor(function(value))
+    mask = tf.convert_to_tensor(of_tensors(function, value, at))
     if mask.dtype != tf.bool:
         raise at.error(
             f"is asked by where=, which must give a boolean tensor and gave {mask.dtype.name}. Compare: "

@@ -33,14 +33,15 @@ def applied(function: Callable[[Any], Any], is_numpy: bool | None, value: Any, a
     if is_numpy:
         return _of_arrays(function, value, at)
     try:
-        return _of_tensors(function, value, at)
+        return of_tensors(function, value, at)
     except (NotImplementedError, TypeError, AttributeError) as error:
         if is_numpy is False or not any(word in str(error) for word in _NEEDS_ARRAY):
             raise
         return _of_arrays(function, value, at)
 
 
-def _of_tensors(function: Callable[[Any], Any], value: Any, at: At) -> Any:
+def of_tensors(function: Callable[[Any], Any], value: Any, at: At) -> Any:
+    """What a function of TensorFlow ops makes of a value, its random numbers apart from the model's."""
     before = _variables()
 
     def body(x: Any) -> Any:
