@@ -274,3 +274,17 @@ def test_an_input_that_is_not_known(tmp_path: Path) -> None:
         made.predictor()
     with pytest.raises(lw.errors.UsageError, match=r"predictor: the input is told by tf.TensorSpec, arrays.* got 'x'"):
         made.predictor({"x": "x"})
+
+
+def test_a_closed_predictor_is_not_refreshed(tmp_path: Path) -> None:
+    made = tiny.trained(tmp_path)
+    p = made.predictor(tiny.once)
+    p.close()
+    made.train(tiny.data, steps=1)
+    for _ in range(2):
+        with pytest.raises(
+            lw.errors.UsageError, match=r"This predictor is closed. Open another with est.predictor\(\)"
+        ):
+            p.refresh()
+    with pytest.raises(lw.errors.UsageError, match="This predictor is closed"):
+        p({"x": tiny.X})

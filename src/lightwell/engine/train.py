@@ -36,10 +36,11 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class TrainOutcome:
-    """What a training came to: the last step, and its loss (None if no step ran)."""
+    """What a training came to: the last step, its loss (None if no step ran), and whether the data ended it."""
 
     global_step: int
     loss: Any
+    data_ended: bool = False
 
 
 def task_of_training(program: Program) -> Task:
@@ -118,7 +119,7 @@ def train(
             raise
         with sigterm_waits():
             run.finish()
-    return TrainOutcome(run.count, run.loss)
+    return TrainOutcome(run.count, run.loss, data_ended=not run.was_told_to_stop)
 
 
 def _saving_by_steps(config: RunConfig) -> RunConfig:

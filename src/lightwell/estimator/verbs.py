@@ -7,7 +7,6 @@ imports it with the first verb that is used.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.callables import name_of
 from lightwell.checkpoints.finished import remove_mark
 from lightwell.checkpoints.index import checked_path, newest_usable
 from lightwell.checkpoints.restore import Source
@@ -35,9 +33,7 @@ from lightwell.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.engine.build import create_global_step as create_global_step
 from lightwell.engine.evaluate import evaluate as run_evaluation
 from lightwell.engine.evaluate import read_metrics, task_of_evaluation
-from lightwell.engine.fetches import Fetches
-from lightwell.engine.freshness import digest_of, digest_of_files, input_restarts
-from lightwell.engine.held import HeldSession
+from lightwell.engine.freshness import digest_of_files, input_restarts, program_key
 from lightwell.engine.predict import predict as run_prediction
 from lightwell.engine.predict import task_of_prediction, warn_if_endless
 from lightwell.engine.program import Program
@@ -47,6 +43,7 @@ from lightwell.engine.sessions import Prepared, Sessions
 from lightwell.engine.train import Goal, TrainOutcome
 from lightwell.engine.train import train as run_training
 from lightwell.errors import UsageError
+from lightwell.estimator.endings import tell_of_batches, tell_of_training
 from lightwell.estimator.model_dir import ensure_writable, warn_untrained
 from lightwell.estimator.tracebacks import brief
 from lightwell.export.inferred import inferred_receiver_fn
@@ -59,6 +56,7 @@ from lightwell.interop.completion import completed
 from lightwell.interop.keras_scope import keras_in_model_fn, keras_replaced
 from lightwell.interop.trace import active_trace
 from lightwell.keys import ModeKeys
+from lightwell.log import logger
 from lightwell.sight.describe import Description
 from lightwell.sight.describe import describe as describe_program
 from lightwell.sight.fed_inputs import FedInputs, specs_from_description
@@ -68,7 +66,7 @@ from lightwell.sight.holding import checked_holding as checked_holding
 from lightwell.sight.kept_description import KeepDescription, read_description
 from lightwell.sight.over_data import WHERE, EvalResult, OverData, over_data
 from lightwell.sight.predictor import Predictor
-from lightwell.sight.request import key_of
+from lightwell.sight.request import is_plain, key_of
 from lightwell.sight.rows import RowTaps
 from lightwell.sight.watch import Watch, here
 from lightwell.spec import EstimatorSpec
@@ -85,7 +83,7 @@ class Model:
         model_dir: where the model lives.
         session_config: a `tf.compat.v1.ConfigProto`.
         warm_start: where initial weights come from, if anywhere.
-        sessions: sessions that wait to be used again.
+        sessions: sessions that wait to be used again; None where each call opens a new one.
         newest: the newest checkpoint, or None.
         make_global_step: makes the step counter in a graph.
         input_scope: a name scope for what `input_fn` makes; for a model whose names are not to be shifted by it.
@@ -97,7 +95,7 @@ class Model:
     model_dir: str
     session_config: Any
     warm_start: WarmStartSettings | None
-    sessions: Sessions
+    sessions: Sessions | None
     newest: Callable[[], str | None]
     make_global_step: Callable[[Any], Any]
     input_scope: str = ""
@@ -157,7 +155,9 @@ def train(
     ensure_writable(model.model_dir)
     member = joined(model.config, model.model_dir)
     with training_in(model.model_dir), chief_in(model.model_dir, member is not None and member.is_chief):
-        return _train(model, input_fn, goal, hooks, listeners, holding, changes, member)
+        outcome = _train(model, input_fn, goal, hooks, listeners, holding, changes, member)
+    tell_of_training(goal, outcome)
+    return outcome
 
 
 def _train(
@@ -172,13 +172,17 @@ def _train(
 ) -> TrainOutcome:
     if model.config.is_chief:
         remove_mark(model.model_dir)
-    untrained = newest_usable(model.model_dir) is None
+    resumed = newest_usable(model.model_dir)
+    untrained = resumed is None
+    if model.warm_start is not None and resumed is not None:
+        logger.info("train: warm_start_from is left aside: training goes on from %s.", resumed)
     recipe = model.on_all_devices(model.recipe(ModeKeys.TRAIN, input_fn, untrained, changes.gate))
     program = changes.finished(build(dataclasses.replace(recipe, hold=holding)))
     with program.graph.as_default():  # where a spec is checked
         spec = program.spec._replace(training_hooks=here(program.spec.training_hooks, model.config))
     hooks, program = here(hooks, model.config), dataclasses.replace(program, spec=spec)
     description = [KeepDescription(program, model.model_dir)] if model.config.is_chief else []
+    plan = model.plan(lambda: newest_usable(model.model_dir), model.config.master, member=member)
     return run_training(
         with_sight(program, [*hooks, *spec.training_hooks, *spec.training_chief_hooks], model.model_dir),
         goal=goal,
@@ -186,7 +190,7 @@ def _train(
         listeners=listeners,
         model_dir=model.model_dir,
         config=model.config,
-        plan=model.plan(lambda: newest_usable(model.model_dir), model.config.master, member=member),
+        plan=dataclasses.replace(plan, saves_to=model.model_dir),
     )
 
 
@@ -222,6 +226,7 @@ def evaluate(
         prepared=prepared,
     )
     metrics = run_evaluation(run, program, final, events_dir)
+    tell_of_batches("evaluate", run.count, steps)
     return metrics if taps is None else EvalResult(metrics, statistics.result())
 
 
@@ -241,7 +246,7 @@ def predict(
     middle = None
     if from_ is not None:
         given = replacements(from_)
-        middle = None if input_fn is not None else FromMiddle(given, _fed_inputs(model, None, "predict"))
+        middle = None if input_fn is not None else FromMiddle(given, fed_inputs(model, None, "predict"))
         edits = (*(given if middle is None else middle.edits), *edits)
         input_fn = input_fn if middle is None else middle.input_fn
     where = "predict(edits=...)" if from_ is None else "predict"
@@ -273,6 +278,7 @@ def predict(
         prepared=prepared,
     )
     yield from run_prediction(run, by_example, None if row_taps is None else row_taps.rows)
+    tell_of_batches("predict", run.count)
 
 
 def describe(model: Model, input_fn: Any, mode: str) -> Description:
@@ -282,7 +288,7 @@ def describe(model: Model, input_fn: Any, mode: str) -> Description:
 
 def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     """A handle that holds a session open."""
-    source = _fed_inputs(model, inputs, "predictor")
+    source = fed_inputs(model, inputs, "predictor")
     checkpoint = model.checkpoint_for(checkpoint_path, "predict")
 
     def built(gate: Sequence[Any] = ()) -> tuple[Program, Any]:
@@ -293,32 +299,6 @@ def predictor(model: Model, inputs: Any, checkpoint_path: Any) -> Predictor:
     newest = (lambda: checkpoint) if checkpoint_path is not None else model.newest
     plan = model.plan(newest, model.config.evaluation_master, exact=bool(checkpoint_path))
     return Predictor(program, feeds, plan, Editing(built))
-
-
-def to_keras(model: Model, inputs: Any, checkpoint_path: Any) -> Any:
-    """A Keras model with the weights of a checkpoint; where `inputs` is an `input_fn`, compared with `predict`."""
-    from lightwell.export.keras_model.check import check_model, feature_paths
-    from lightwell.export.keras_model.convert import Source, check_keras, keras_model
-    from lightwell.export.keras_model.marks import marked
-    from lightwell.export.keras_model.tables import readable_tables
-
-    check_keras()
-    source = _fed_inputs(model, inputs, "to_keras")
-    checkpoint = model.checkpoint_for(checkpoint_path, "convert it to Keras")
-    recipe = model.recipe(ModeKeys.PREDICT, source.input_fn, untrained=checkpoint is None)
-    program = build(dataclasses.replace(recipe, edits=(marked,)))
-    tables = readable_tables(program.graph)
-    plan = model.plan(lambda: checkpoint, model.config.evaluation_master, exact=bool(checkpoint_path))
-    with contextlib.closing(HeldSession(program, plan)) as held:
-
-        def read(asked: Any) -> Any:
-            return held.run(Fetches(program.graph, {"asked": asked}), (), ())["asked"]
-
-        made = keras_model(Source(program, source.feeds, tables, read), name_of(model.model_fn))
-    if callable(inputs) and not source.is_received and checkpoint is not None:
-        batches = predict(model, inputs, None, (), checkpoint, False, taps=feature_paths(made.input))
-        check_model(made, next(batches, None))
-    return made
 
 
 def export(
@@ -355,7 +335,7 @@ def call_alone(
         return completed(call_model_fn(recipe, inputs), keras)
 
 
-def _fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
+def fed_inputs(model: Model, inputs: Any, verb: str) -> FedInputs:
     """Placeholders for the model's input; where it is not told, as the last training saw it."""
     if inputs is None:
         instead = f"est.{verb}(input_fn), or est.{verb}({{'x': tf.TensorSpec([None, 784], tf.float32)}})"
@@ -380,8 +360,10 @@ def _prepared(
     key = None
     # Without a checkpoint, initial weights are drawn anew each time: only a new session is fresh.
     is_vouched = model.config.pure_model_fn and is_trained and not hooks and not recipe.edits
-    if is_vouched:
-        key = digest_of(drafted.graph, drafted.inputs, (recipe.mode, key_of(taps)))
+    if is_vouched and model.sessions is not None and is_plain(taps):
+        how = model.config.fuse_steps, model.config.jit_compile
+        settings = model.session_config, how
+        key = program_key(drafted.graph, drafted.inputs, recipe.mode, key_of(taps), *settings, is_of_input=True)
         opened = None if key is None else model.sessions.take(key)
         if opened is not None and opened.files == digest_of_files(opened.program.graph):
             return Prepared(opened.program, drafted.inputs, opened.seen, opened, key)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from lightwell import _tf
 from lightwell.checkpoints.index import newest_first
 from lightwell.failures.built import Built
+from lightwell.hooks.finite_weights import not_finite
 
 _NEVER_ASKED = frozenset(["Placeholder", "VarHandleOp", "IteratorGetNext", "ReadVariableOp", "Const", "NoOp"])
 
@@ -22,7 +22,7 @@ _NEVER_ASKED = frozenset(["Placeholder", "VarHandleOp", "IteratorGetNext", "Read
 def explain_nan(program: Built, session: Any, model_dir: str) -> str:
     """Sentences about the first non-finite value that can be found. Never raises."""
     try:
-        bad_weights = _bad_variables(program, session)
+        bad_weights = list(not_finite(session))
         if not bad_weights:
             return _forward(program, session) or "All weights are finite, and so is the forward pass of the next batch."
         said = f"Weights are no longer finite: {', '.join(bad_weights[:5])}{' …' if len(bad_weights) > 5 else ''}."
@@ -30,14 +30,6 @@ def explain_nan(program: Built, session: Any, model_dir: str) -> str:
         return f"{said} {found}" if found else f"{said} A lower learning rate or clipped gradients may help."
     except (tf.errors.OpError, ValueError, TypeError, RuntimeError) as error:  # the NaN is the news, not this
         return f"(Looking for the first bad tensor failed: {type(error).__name__}.)"
-
-
-def _bad_variables(program: Built, session: Any) -> list[str]:
-    variables = [
-        v for v in program.graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES) if v.dtype.is_floating
-    ]
-    values = session.run(variables)
-    return [_tf.variable_name(v) for v, value in zip(variables, values, strict=True) if not np.all(np.isfinite(value))]
 
 
 def _forward_from_checkpoint(program: Built, session: Any, model_dir: str) -> str:

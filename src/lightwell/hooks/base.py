@@ -39,6 +39,9 @@ class ScheduledHook(SessionRunHook):
     Steps are told by a count: in training the global step, else the batches of this run. The count of a step is that
     after it has run: the first step of a fresh model, and the first batch of an evaluation, is 1.
 
+    In a session that TensorFlow opens (`tf.compat.v1.train.MonitoredSession`) it is an ordinary hook: it is called on
+    every step, and its context is TensorFlow's, without a count.
+
     Where steps are fused, `before_run` may ask only for what `looks_at` named, and feed nothing but placeholders.
 
     Attributes:
@@ -47,7 +50,9 @@ class ScheduledHook(SessionRunHook):
         sees_nan: `after_run` is called, with no results, also after a step whose loss is NaN.
         keeps_to_context: the hook reads what it needs through its `RunContext` alone, so that it may look on where a
             session that is open already runs a model equal to the one just built.
-        stride: how far a step moves the count; other than one where a model counts its global step differently.
+        stride: how far each step moves the count; 0 where that is known only after a step.
+        judges_each_step: `after_run` finds out by itself whether the step is one of its own, so that it may be called
+            after every step where nobody knows how far the next one moves the count.
         NEVER: the answer of a `next_look` that needs no step.
 
     Example:
@@ -70,6 +75,7 @@ class ScheduledHook(SessionRunHook):
     sees_nan: bool = False
     keeps_to_context: bool = False
     stride: int = 1
+    judges_each_step: bool = False
 
     def next_look(self, count: int) -> int:
         """The first count after `count` whose step this hook must see; `self.NEVER` for none."""

@@ -15,6 +15,7 @@ from lightwell.errors import HookError
 from lightwell.hooks.base import NEVER, Find, ScheduledHook, SessionRunArgs, SessionRunHook, SessionRunValues
 from lightwell.hooks.context import RunContext
 from lightwell.hooks.explain import EXPLAINABLE, called_hook, explained
+from lightwell.hooks.outside_steps import runs_outside_steps
 from lightwell.hooks.stop_at_step import StopAtStep
 from lightwell.hooks.variables_after_step import VariablesAfterStep, is_tensorflow_1
 
@@ -46,7 +47,7 @@ class HookChain:
         self._of_every_step = self.unscheduled
         self._by_the_clock = tuple(hook for hook in self._scheduled if _has_a_clock(hook))
         self._told_in_bulk: Mapping[int, ScheduledHook] = {}
-        self._stride = 1
+        self._stride: int | None = 1
         self._quiet = (0, 0)  # before the steps from here up to there, no scheduled hook need be asked
         self._asked: tuple[int, Sequence[Any]] | None = None  # the count of the last step, and who was told of it
         self._no_options = tf.compat.v1.RunOptions()
@@ -56,6 +57,11 @@ class HookChain:
     def unscheduled(self) -> tuple[Any, ...]:
         """The hooks that must see every step."""
         return tuple(hook for hook in self._around_steps if not isinstance(hook, ScheduledHook))
+
+    @property
+    def outside_steps(self) -> tuple[Any, ...]:
+        """The hooks that may run ops of the model outside of its steps."""
+        return tuple(getattr(hook, "wrapped", hook) for hook in self.hooks if runs_outside_steps(hook))
 
     @property
     def keep_to_context(self) -> bool:
@@ -85,13 +91,15 @@ class HookChain:
         """From now on the hooks with these ids are told of steps in bulk: nobody has to stop at a step for them."""
         self._told_in_bulk = {key: self._by_id[key] for key in keys}
 
-    def count_moves_by(self, stride: int) -> None:
-        """A step moves the count by so much; one until told otherwise."""
-        if stride != self._stride:
-            self._stride = stride
-            self._quiet = (0, 0)
-            for hook in self._scheduled:
-                hook.stride = stride
+    def count_moves_by(self, stride: int | None) -> None:
+        """Each step moves the count by so much; None where nobody knows how far the next one goes.
+
+        Then each step is one that a hook may have to see. All are asked before it what they want of it, and after it
+        those are called that look at the counts it moved over, as they are where all know the way.
+        """
+        self._stride = stride
+        for hook in self._scheduled:
+            hook.stride = stride or 0
 
     def passed(self, steps: int, seen_by: Sequence[Any] = ()) -> None:
         """So many steps have run, which only the hooks in `seen_by` were told of."""
@@ -121,13 +129,16 @@ class HookChain:
         """Whether the step that moves the count on from `count` is one the hook must see."""
         if not isinstance(hook, ScheduledHook):
             return True
-        if hook.next_look(count) <= count + max(self._stride, 1) or hook.next_look_seconds() <= 0:
+        look = hook.next_look(count)
+        if self._stride is None and look < NEVER:
+            return True
+        if look <= count + (self._stride or 1) or hook.next_look_seconds() <= 0:
             return True
         return self._was_passed_over(hook, count)
 
     def _was_passed_over(self, hook: ScheduledHook, count: int) -> bool:
         """Whether the count has leapt over the look of a hook: other processes of a cluster move it too."""
-        if self._asked is None or self._asked[0] + max(self._stride, 1) >= count:
+        if self._asked is None or self._asked[0] + (self._stride or 1) >= count:
             return False
         before, told = self._asked
         return not _is_among(hook, told) and hook.next_look(before) <= count
@@ -136,9 +147,9 @@ class HookChain:
         """Whether of the step that moves the count on from `count` only the hooks that see all must be told.
 
         What scheduled hooks said holds until one of them is called, as where steps run in one call; most steps are none
-        of theirs, and need not ask each of them. A count that stands still says nothing of the steps that pass.
+        of theirs, and need not ask each of them.
         """
-        if not self._stride:
+        if self._stride is None:
             return False
         first, last = self._quiet
         if first < last < count:  # the count has leapt, maybe over a look
@@ -146,7 +157,7 @@ class HookChain:
             return False
         if not first <= count < last:
             last = min((hook.next_look(count) for hook in self._scheduled), default=NEVER)
-            last -= max(self._stride, 1)
+            last -= self._stride
             self._quiet = (count, last)
         if count < last and all(hook.next_look_seconds() > 0 for hook in self._by_the_clock):
             return True
@@ -202,7 +213,12 @@ class HookChain:
         *,
         show_nan: bool = True,
     ) -> None:
-        """Hands each hook that was due its results; a loss that is NaN is shown to those who want to know, too."""
+        """Hands each hook that was due its results; a loss that is NaN is shown to those who want to know, too.
+
+        In `request.due` are those, then, that were called.
+        """
+        if self._stride is None:
+            request.due = [hook for hook in request.due if _is_reached(hook, context)]
         due = request.due
         if show_nan and context.loss_value is not None and math.isnan(context.loss_value):
             due = [hook for hook in self._around_steps if _is_among(hook, due) or _sees_nan(hook)]
@@ -248,6 +264,13 @@ def _acts_around_steps(hook: Any) -> bool:
         if getattr(kind, name, None) is not getattr(SessionRunHook, name) or name in getattr(hook, "__dict__", {}):
             return True
     return "__getattribute__" in {name for one in kind.__mro__[:-1] for name in vars(one)}
+
+
+def _is_reached(hook: Any, context: RunContext) -> bool:
+    """Whether a hook must see a step of which it was known only afterwards how far it moved the count."""
+    if not isinstance(hook, ScheduledHook) or hook.judges_each_step:
+        return True
+    return hook.next_look(context.count_before) <= context.count or hook.next_look_seconds() <= 0
 
 
 def _has_a_clock(hook: ScheduledHook) -> bool:

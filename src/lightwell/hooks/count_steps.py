@@ -20,6 +20,8 @@ class CountSteps(ScheduledHook):
         each: how many are counted for a step.
     """
 
+    judges_each_step = True
+
     def __init__(self, every_steps: int, directory: str, tag: str = "global_step/sec", each: int = 1) -> None:
         self._every = int(every_steps)
         self._directory = directory
@@ -30,7 +32,7 @@ class CountSteps(ScheduledHook):
 
     def begin(self) -> None:
         """Opens the event file, while the graph that a new one gets is the model's alone."""
-        events.writer(self._directory)
+        events.open_early(self._directory)
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Starts over: the time a session takes to open is none of the steps' time."""
@@ -43,7 +45,8 @@ class CountSteps(ScheduledHook):
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Measures."""
         now, step = time.time(), run_context.count
-        if self._step is not None and run_context.count_before + 1 < self._step + self._every:
+        # Both the count it was expected to lead to and the one it led to must be far enough: it may stand still.
+        if self._step is not None and min(run_context.count_before + 1, step) < self._step + self._every:
             return
         if self._step is not None and now > self._time:
             rate = self._each * (step - self._step) / (now - self._time)

@@ -13,6 +13,7 @@ from lightwell.config import RunConfig
 from lightwell.errors import UsageError
 from lightwell.hooks.checkpoint_work import CheckpointWork
 from lightwell.hooks.count_steps import CountSteps
+from lightwell.hooks.finite_weights import FiniteWeights
 from lightwell.hooks.log_loss import LogLoss
 from lightwell.hooks.nan_guard import NanGuard
 from lightwell.hooks.read_metrics import ReadMetrics
@@ -108,10 +109,12 @@ def checkpoint_hook(
         save_graph_def=config.checkpoint_save_graph_def,
         resumed_from=resumed_from,
         edits=edits,
+        finite=None if config.num_ps_replicas else FiniteWeights(),
+        others_step=bool(config.num_ps_replicas),
     )
 
 
 def evaluation_hooks(spec: EstimatorSpec, given: Sequence[Any], steps: int | None, final: ReadMetrics) -> list[Any]:
     """All hooks of an evaluation of so many batches, the last being the one that reads the metrics."""
-    counter = [StopAfter(int(steps))] if steps is not None else []
+    counter = [StopAfter(steps)] if steps is not None else []
     return [*given, *counter, *spec.evaluation_hooks, final]

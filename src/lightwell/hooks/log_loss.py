@@ -15,6 +15,8 @@ class LogLoss(ScheduledHook):
     The step in the line is the counter before the step ran, as readers of these lines expect.
     """
 
+    judges_each_step = True
+
     def __init__(self, every_steps: int) -> None:
         self._every = int(every_steps)
         self._runs_left: int | None = None  # until the next line; it is steps of this run that are counted

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.hooks.base import ScheduledHook
 from lightwell.keys import CHECKPOINT_PREFIX
+from lightwell.own_files import TOKEN, folders_like, new_folder, remove_tree
 
 
 class SaveAlong(ScheduledHook):
-    """Saves whenever the chief does, into a directory of its own, of which it leaves nothing behind.
+    """Saves whenever the chief does, into a new directory of its own, of which it leaves nothing behind.
 
     Statistics that each process gathers by itself (batch normalization) are averaged while they are saved: all must
     save at the same steps.
@@ -25,7 +27,7 @@ class SaveAlong(ScheduledHook):
     """
 
     def __init__(self, directory: str, index: int, scaffold: Any, save_steps: int) -> None:
-        self._directory = os.path.join(directory, f"tmp_worker_{index}")
+        self._directory, self._name = directory, f"tmp_worker_{index}-"
         self._scaffold, self._every = scaffold, save_steps
         self._saved_step = -1
 
@@ -49,10 +51,12 @@ class SaveAlong(ScheduledHook):
             self._save(session, last_step)
 
     def _save(self, session: Any, step: int) -> None:
-        tf.io.gfile.makedirs(self._directory)
+        for left in folders_like(self._directory, re.compile(re.escape(self._name) + TOKEN)):
+            remove_tree(left)
+        own = new_folder(self._directory, self._name)
         try:
-            prefix = os.path.join(self._directory, CHECKPOINT_PREFIX)
+            prefix = os.path.join(own, CHECKPOINT_PREFIX)
             self._scaffold.saver.save(session, prefix, step, write_meta_graph=False, write_state=False)
         finally:
-            tf.io.gfile.rmtree(self._directory)
+            remove_tree(own)
         self._saved_step = step

@@ -11,26 +11,30 @@ import contextlib
 import dataclasses
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from lightwell import events
+from lightwell import _tf, events
 from lightwell.checkpoints.commit import edited_name, is_edited
-from lightwell.checkpoints.files import replace_file
-from lightwell.checkpoints.index import newest_complete, step_of
+from lightwell.checkpoints.index import is_in, newest_complete, step_of
 from lightwell.checkpoints.lineage import TRAINING, Change, origin_now, origins, write_down
 from lightwell.cluster import LOST_SESSION
 from lightwell.errors import ModelDirError, disk_error, reason_of
 from lightwell.hooks.base import NEVER, ScheduledHook
 from lightwell.hooks.checkpoint_work import CheckpointWork
+from lightwell.hooks.finite_weights import FiniteWeights
+from lightwell.hooks.name_by_content import named_by_content
 from lightwell.hooks.plain_graph import plain_graph_def, plain_meta_graph, text_of
 from lightwell.keys import CHECKPOINT_PREFIX
 from lightwell.log import logger
+from lightwell.own_files import drop_link, folders_like, remove_tree, replace_file
 
 _GRAPH = "graph.pbtxt"
+_SHARDS = "_temp"  # how TensorFlow names the folder in which it writes the parts of a checkpoint
 _OF_DISKS = (tf.errors.OpError, OSError, ValueError)
 
 
@@ -46,7 +50,11 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         save_graph_def: whether to write the graph beside the checkpoints.
         resumed_from: gives the checkpoint that the session was restored from, None for initial weights.
         edits: what hooks have changed in the weights by hand, each with its step; it grows as they do.
+        finite: looks at the weights that are saved; None where they are on other machines.
+        others_step: other processes move the counter, also while a checkpoint is written.
     """
+
+    judges_each_step = True
 
     def __init__(
         self,
@@ -59,6 +67,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         save_graph_def: bool = True,
         resumed_from: Callable[[], str | None] = lambda: None,
         edits: Sequence[Change] = (),
+        finite: FiniteWeights | None = None,
+        others_step: bool = False,
     ) -> None:
         super().__init__(
             checkpoint_dir=directory,
@@ -82,6 +92,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         self._resumed_from = resumed_from
         self._parent: str | None = None
         self._edits, self._edits_saved = edits, 0
+        self._finite, self._others_step = finite, others_step
 
     @property
     def saved_step(self) -> int:
@@ -95,7 +106,7 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
 
     def begin(self) -> None:
         """Opens the event file, while the graph that a new one gets is the model's alone; tells the listeners."""
-        events.writer(self._directory)
+        events.open_early(self._directory)
         for listener in self._told:
             listener.begin()
 
@@ -121,6 +132,8 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
             self._meta_graph = meta_graph.SerializeToString()
         events.write_plain_graph(self._directory, graph_def, meta_graph)
         self._parent = self._resumed_from()
+        if self._parent is not None and is_in(self._parent, self._directory):  # who wrote it may have been killed then
+            self._parent, _ = self._named_by_content(self._parent, step_of(self._parent))
         self._edits_saved = len(self._edits)  # a session that was lost took with it what no checkpoint had
         self.save(session, global_step)
 
@@ -156,7 +169,9 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         for listener in self._told:
             listener.before_save(session, step)
         logger.info("Saving checkpoints for %d into %s.", step, self._prefix)
-        self._write(session, step)
+        step = self._write(session, step)
+        if self._finite is not None and self._saved_step >= 0:  # what a training starts from is no news
+            self._finite.look(session, step)
         self._saved_step, self._saved_at = step, time.time()
         events.mark_checkpoint(self._directory, self._prefix, step)
         logger.info("Calling checkpoint listeners after saving checkpoint %d...", step)
@@ -186,24 +201,34 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         try:
             replace_file(os.path.join(self._directory, _GRAPH), text_of(graph_def))
         except _OF_DISKS as error:
-            _remove(self._directory, f"{_GRAPH}.writing")
             raise self._unwritten(error, f"The graph could not be written to {self._directory}") from error
 
-    def _write(self, session: Any, step: int) -> None:
+    def _write(self, session: Any, step: int) -> int:
+        """Writes a checkpoint; gives the step that it holds."""
         try:
             saver = self._scaffold_with_saver.saver
-            path = saver.save(session, self._prefix_at(step), global_step=step, write_meta_graph=False)
+            prefix = self._prefix_at(step)
+            drop_link(f"{prefix}-{step}{_SHARDS}")
+            path = saver.save(session, prefix, global_step=step, write_meta_graph=False)
+            path, holds = self._named_by_content(path, step)
             if self._with_graph:  # the graph is final: one meta graph serves all checkpoints
                 replace_file(f"{path}.meta", self._meta_graph)
             self._write_down(path)
+            return holds
         except LOST_SESSION:  # a parameter server is gone, the disk is not
             raise
         except _OF_DISKS as error:
             # What was begun takes the space that is missing.
-            for ending in ("_temp", ".meta.writing"):
-                _remove(self._directory, f"{CHECKPOINT_PREFIX}-{step}{ending}")
+            _remove_shards(self._directory, step)
             what = f"The checkpoint of step {step} could not be written to {self._directory}"
             raise self._unwritten(error, what) from error
+
+    def _named_by_content(self, path: str, step: int | None) -> tuple[str, int]:
+        """A checkpoint under the name of the step that it holds, and that step."""
+        if step is None or not self._others_step:
+            return path, step or 0
+        counter = _tf.variable_name(tf.compat.v1.train.get_global_step())
+        return named_by_content(self._scaffold_with_saver.saver, self._directory, path, step, counter)
 
     def _prefix_at(self, step: int) -> str:
         """The name of the checkpoint of a step, without the step.
@@ -252,10 +277,9 @@ class SaveCheckpoint(ScheduledHook, tf.compat.v1.train.CheckpointSaverHook):
         return disk_error(error, f"{what}: {reason_of(error)}. {safe}")
 
 
-def _remove(directory: str, beginning: str) -> None:
-    """Removes the files and directories whose names begin so, as far as that can be done."""
+def _remove_shards(directory: str, step: int) -> None:
+    """Removes the parts of a checkpoint that TensorFlow began, as far as that can be done."""
+    began = re.compile(re.escape(CHECKPOINT_PREFIX) + rf"(-edit\d+)?-{step}{_SHARDS}.*")
     with contextlib.suppress(tf.errors.OpError, OSError):
-        for name in tf.io.gfile.listdir(directory):
-            path = os.path.join(directory, name.rstrip("/"))
-            if name.startswith(beginning):
-                (tf.io.gfile.rmtree if tf.io.gfile.isdir(path) else tf.io.gfile.remove)(path)
+        for path in folders_like(directory, began):
+            remove_tree(path)

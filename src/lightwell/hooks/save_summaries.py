@@ -13,15 +13,18 @@ from lightwell.hooks.base import ScheduledHook, SessionRunArgs
 class SaveSummaries(ScheduledHook):
     """Writes `scaffold.summary_op` every `every_steps` steps."""
 
+    judges_each_step = True
+
     def __init__(self, every_steps: int, directory: str, scaffold: Any) -> None:
         self._every = int(every_steps)
         self._directory = directory
         self._scaffold = scaffold
         self._last: int | None = None
+        self._expected = 0  # the count that the next step is taken to lead to, where only the step itself tells
 
     def begin(self) -> None:
         """Opens the event file, while the graph that a new one gets is the model's alone."""
-        events.writer(self._directory)
+        events.open_early(self._directory)
 
     def next_look(self, count: int) -> int:
         """The first step, then each so many."""
@@ -41,16 +44,28 @@ class SaveSummaries(ScheduledHook):
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the merged summaries, if the model has any."""
-        return None if self._scaffold.summary_op is None else SessionRunArgs(self._scaffold.summary_op)
+        return (
+            None
+            if self._scaffold.summary_op is None or not self._is_due()
+            else SessionRunArgs(self._scaffold.summary_op)
+        )
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Writes them."""
         step = run_context.count
+        if not self._is_due():
+            self._expected = run_context.count_before + 2  # as TensorFlow's own: one beyond what it takes this one for
+            return
+        self._expected = step + 1
         if self._last is None:
             events.mark_start(self._directory, step)
         self._last = step
         if run_values.results is not None:
             events.write_summary(self._directory, run_values.results, step)
+
+    def _is_due(self) -> bool:
+        """Whether the step is one to write; where the way of the count is known, only such are shown to this hook."""
+        return bool(self.stride) or self._last is None or self._expected >= self._last + self._every
 
     def end(self, session: Any) -> None:
         """Makes sure that a reader sees all of it."""

@@ -21,6 +21,8 @@ class StopAtStep(ScheduledHook):
             each step together.
     """
 
+    judges_each_step = True
+
     def __init__(self, steps: int | None, last_step: int | None, may_stand_still: bool = False) -> None:
         self._steps = steps
         self.last_step = last_step

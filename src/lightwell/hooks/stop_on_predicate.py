@@ -12,9 +12,11 @@ import tensorflow as tf
 from lightwell.checkpoints.index import newest_complete
 from lightwell.checkpoints.reader import variable_names
 from lightwell.errors import UsageError
-from lightwell.hooks.base import ScheduledHook
+from lightwell.hooks.base import ScheduledHook, SessionRunArgs
+from lightwell.hooks.context import RunContext
 from lightwell.log import logger
 
+_v1 = tf.compat.v1
 _SCOPE, _NAME = "signal_early_stopping", "STOP"
 
 
@@ -27,12 +29,20 @@ class StopOnPredicate(ScheduledHook):
     The checkpoint tells by the variable `signal_early_stopping/STOP` whether the training was stopped so, as that of
     `tf.estimator` does. One that was written without this hook lacks it, and is gone on from without.
 
+    In a cluster the chief alone asks; a worker looks at that variable after each of its steps. Where there is none, it
+    asks for itself.
+
+    It also works in a `tf.compat.v1.train.MonitoredSession` that somebody else opened.
+
     Args:
         should_stop: takes nothing; true to stop.
         directory: the `model_dir`.
         every_secs: seconds between two looks.
         every_steps: steps between two looks. Exactly one of the two is set.
+        is_chief: whether this process decides, and does not follow another one.
     """
+
+    judges_each_step = True
 
     def __init__(
         self,
@@ -40,6 +50,7 @@ class StopOnPredicate(ScheduledHook):
         directory: str,
         every_secs: float | None = None,
         every_steps: int | None = None,
+        is_chief: bool = True,
     ) -> None:
         if every_secs is None and every_steps is None:
             raise UsageError(
@@ -50,23 +61,28 @@ class StopOnPredicate(ScheduledHook):
         self._directory = directory
         self._every_secs = every_secs
         self._every_steps = every_steps
+        self._is_chief = is_chief
         self._last_step: int | None = None
         self._last_time = 0.0
+        self._global_step: Any = None
+        self._signal: Any = None  # of the chief, for a worker to look at
         self._mark_stopped: Any = None
 
     def begin(self) -> None:
         """Makes the variable that tells of the stop, where the checkpoint to start from has it, or there is none."""
-        self._mark_stopped = None
+        self._mark_stopped = self._signal = None
+        self._global_step = _v1.train.get_or_create_global_step()
         if self._can_be_restored() and not any(op.type == "SaveV2" for op in _graph().get_operations()):
-            with tf.compat.v1.variable_scope(_SCOPE, reuse=tf.compat.v1.AUTO_REUSE):
-                stopped = tf.compat.v1.get_variable(
-                    _NAME, [], tf.bool, initializer=tf.compat.v1.constant_initializer(False), trainable=False
+            with _v1.variable_scope(_SCOPE, reuse=_v1.AUTO_REUSE):
+                stopped = _v1.get_variable(
+                    _NAME, [], tf.bool, initializer=_v1.constant_initializer(False), trainable=False
                 )
             self._mark_stopped = stopped.assign(True, read_value=False)
+            self._signal = None if self._is_chief else stopped.read_value()
 
     def next_look(self, count: int) -> int:
-        """The first step, then each so many."""
-        if self._last_step is None:
+        """The first step, then each so many; each one of a worker that follows the chief."""
+        if self._last_step is None or self._signal is not None:
             return count + 1
         if self._every_steps is None:
             return self.NEVER
@@ -76,9 +92,18 @@ class StopOnPredicate(ScheduledHook):
         """The time to the next look, on a cadence of seconds."""
         return math.inf if self._every_secs is None else self._last_time + self._every_secs - time.time()
 
+    def before_run(self, run_context: Any) -> Any:
+        """Asks for the step where nobody else counts: in a session that is not the Estimator's."""
+        return None if isinstance(run_context, RunContext) else SessionRunArgs(self._global_step)
+
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Asks, and stops if told so."""
-        step = run_context.count_before
+        if self._signal is not None:
+            if run_context.session.run(self._signal):
+                logger.info("Early stopping requested, suspend training.")
+                run_context.request_stop()
+            return
+        step = run_context.count_before if isinstance(run_context, RunContext) else int(run_values.results)
         if not self._is_time(step):
             return
         self._last_step, self._last_time = step, time.time()
@@ -105,4 +130,4 @@ class StopOnPredicate(ScheduledHook):
 
 
 def _graph() -> tf.Graph:
-    return tf.compat.v1.get_default_graph()
+    return _v1.get_default_graph()

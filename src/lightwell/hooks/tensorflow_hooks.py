@@ -29,9 +29,15 @@ class _Adapted(ScheduledHook):
     """
 
     leans_on: tuple[str, ...] = ("global_step_tensor", "timer")
+    judges_each_step = True
 
     def __init__(self, hook: Any) -> None:
         self._hook = hook
+
+    @property
+    def wrapped(self) -> Any:
+        """The hook of TensorFlow."""
+        return self._hook
 
     @property
     def _sees_all(self) -> bool:

@@ -62,6 +62,11 @@ class Cadence:
         place = bisect.bisect_right(self._at, step)
         return self._at[place] if place < len(self._at) else NEVER
 
+    def __str__(self) -> str:
+        if self._every is not None:
+            return f"every={self._every}"
+        return f"every_secs={self._every_secs}" if self._every_secs is not None else f"at={self._at}"
+
     def seconds_left(self) -> float:
         """In how many seconds to look, whatever the step."""
         if self._every_secs is None:

@@ -81,6 +81,15 @@ def key_of(taps: Any) -> Any:
     return tuple(key_of(one) for one in taps) if isinstance(taps, list | tuple) else taps
 
 
+def is_plain(taps: Any) -> bool:
+    """Whether a request for taps says by itself what it means; of a function that chooses nobody knows."""
+    if isinstance(taps, Reduction):
+        return is_plain(taps.selection)
+    if isinstance(taps, list | tuple):
+        return all(map(is_plain, taps))
+    return taps is None or isinstance(taps, str | type)
+
+
 def make_request(
     program: Program,
     asked: Sequence[Selection | Reduction],

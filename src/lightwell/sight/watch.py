@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from lightwell.config import RunConfig
 from lightwell.engine.program import Program
@@ -89,6 +90,8 @@ class Watch(ScheduledHook):
         self._weights: Mapping[str, Any] = {}  # as of `_weights_of`: the step, and how many edits there were
         self._weights_of = (-1, 0)
         self._edits_before = 0
+        self._unseen = 0  # steps of this run before the first look
+        self._has_looked = False  # in any run
 
     def attach(self, program: Program, directory: str) -> None:
         """Finds the values in a program, before its graph is final. Called by the engine.
@@ -107,7 +110,7 @@ class Watch(ScheduledHook):
         for output in self._outputs:
             output.start(self.name, directory)
             output.reads(self._request.wanted)
-        self._fetches = dict(self._request.fetches)
+        self._fetches, self._unseen = dict(self._request.fetches), 0
         if by_example or any(TIMING.needs_batch_size(item.entry) for item in self._request.wanted):
             self._fetches[_BATCH_SIZE] = batch_size(program)
         is_timed = any(item.entry.section.is_measured for item in self._request.wanted)
@@ -120,6 +123,20 @@ class Watch(ScheduledHook):
         """Lets go of the graph: a watch that is kept for the next run must not keep the last one's."""
         self._request, self._fetches, self._step_counter, self._editor = Request(), {}, None, None
         self._weights, self._weights_of = {}, (-1, 0)
+
+    def begin(self) -> None:
+        """Makes sure that there is something to read from.
+
+        Raises:
+            UsageError: nobody has attached it to a model: the session is not an Estimator's.
+        """
+        if self._editor is None:
+            raise UsageError(
+                f"{self.name} works in train, evaluate and predict of an Estimator, which know the model behind its "
+                "paths; here it is a hook of a session that somebody else opened, such as a "
+                "tf.compat.v1.train.MonitoredSession. Hand it to est.train(..., hooks=[...]), or read tensors there by "
+                "their names with a LoggingTensorHook."
+            )
 
     def looks_at(self) -> Any:
         """All tensors this watch may fetch."""
@@ -138,6 +155,10 @@ class Watch(ScheduledHook):
         self._known_step = None
         self._cadence.started()
         self._timed_from = (0, time.perf_counter())
+
+    def passed(self, steps: int) -> None:
+        """Counts steps, to say at the end of how many none was looked at."""
+        self._unseen += steps
 
     def before_run(self, run_context: Any) -> Any:
         """Asks for the values."""
@@ -171,6 +192,21 @@ class Watch(ScheduledHook):
         """Lets the outputs bring what they have to an end."""
         for output in self._outputs:
             output.end()
+        if self._unseen and not self._has_looked:
+            self._has_looked = True  # said once
+            self._tell_unseen(session)
+
+    def _tell_unseen(self, session: Any) -> None:
+        """Says that a run had steps and none of them was this watch's: silence would look like a value that is fine."""
+        ran = f"{self._unseen} batches"
+        if self._mode == ModeKeys.TRAIN:
+            ran = f"{self._unseen} steps, up to step {int(session.run(tf.compat.v1.train.get_global_step()))}"
+        logger.warning(
+            "%s never looked: it looks with %s, and this run had %s. Choose a cadence that meets one of them.",
+            self.name,
+            self._cadence,
+            ran,
+        )
 
     def _values(self, fetched: Mapping[str, Any], run_context: Any) -> dict[str, Any]:
         if self._is_plain:
@@ -207,6 +243,7 @@ class Watch(ScheduledHook):
             edit=edit,
             examples=None if examples is None else int(examples),
         )
+        self._has_looked = True
         for output in self._outputs:
             output.take(step)
 

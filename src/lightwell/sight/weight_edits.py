@@ -22,6 +22,7 @@ from lightwell.sight.optimizer_state import served_by
 from lightwell.sight.sections.base import Section
 from lightwell.sight.sections.variables import SLOTS, WEIGHTS
 from lightwell.sight.views import LayerSource, LayersView, WeightsView
+from lightwell.visible import visible_lines
 
 Array = np.ndarray[Any, Any]
 _MOST_SHOWN = 10
@@ -155,7 +156,7 @@ class WeightEdits(MutableMapping[str, Array]):
 
     def __repr__(self) -> str:
         told = "\n".join(f"  {change}" for change in self.changes().values()) or "  nothing is changed"
-        return f"edit of {os.path.basename(self.parent)}\n{told}"
+        return visible_lines(f"edit of {os.path.basename(self.parent)}\n{told}")
 
     def _found(self, name: str) -> tuple[Section, str]:
         section = SLOTS if str(name).startswith(f"{SLOTS}/") else WEIGHTS

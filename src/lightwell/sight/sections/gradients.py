@@ -1,7 +1,7 @@
 """Gradients: d loss / d a weight, a layer's output or input, a feature. Made when somebody asks for them.
 
 Asked for once and all together, so that the backward pass is shared; what equals the optimizer's own backward pass is
-merged with it by TensorFlow's graph optimizer.
+merged with it by TensorFlow's graph optimizer. One that an edit changes is what the optimizer gets: the edited one.
 """
 
 from __future__ import annotations
@@ -74,12 +74,11 @@ class Gradients(Section):
                 f"Watch({entries[0].path!r}, ...), which builds it in time."
             )
         with tf.name_scope("gradients"):
-            gradients = _gradients(program.spec.loss, entries, where)
-            return {
-                entry.path: tf.convert_to_tensor(gradient)
-                for entry, gradient in zip(entries, gradients, strict=True)
-                if gradient is not None
-            }
+            found = {entry.path: program.layers.edited.get(entry.path) for entry in entries}
+            left = [entry for entry in entries if found[entry.path] is None]
+            gradients = _gradients(program.spec.loss, left, where) if left else []
+            found |= {entry.path: gradient for entry, gradient in zip(left, gradients, strict=True)}
+            return {path: tf.convert_to_tensor(gradient) for path, gradient in found.items() if gradient is not None}
 
     def over_replicas(self, entry: Entry, values: Sequence[Any], there: Sequence[Any]) -> Any:
         """The gradient of the mean loss: each replica has a share of it."""
@@ -94,7 +93,8 @@ class Gradients(Section):
 def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
     try:
         # As optimizers ask for them, so that it is the same backward pass to the last op.
-        return list(tf.compat.v1.gradients(loss, [entry.prototype for entry in entries], gate_gradients=True))
+        sources = [entry.prototype for entry in entries]
+        return list(tf.compat.v1.gradients(loss, sources, gate_gradients=True, stop_gradients=_unpacked(sources)))
     except LookupError as error:
         without = re.search(r"operation\s*'([^']+)' \(op type: (\w+)\)", str(error))
         if without is None:
@@ -107,6 +107,18 @@ def _gradients(loss: Any, entries: Sequence[Entry], where: str) -> list[Any]:
             "TensorFlow has no gradient. Ask for gradients of values that come after it, each by its path, or write "
             "what it does with ops that have one, or with tf.custom_gradient."
         ) from error
+
+
+def _unpacked(sources: Sequence[Any]) -> list[Any] | None:
+    """What is unpacked of an input beside those that gradients are asked of: sparse and ragged features.
+
+    An iterator is one op, and TensorFlow would go back to it by all its outputs. Nothing flows through those that hold
+    no numbers, and the ops that unpack them have no gradient.
+    """
+    iterators = {one.op for one in sources if isinstance(one, tf.Tensor) and one.op.type == "IteratorGetNext"}
+    packed = [output for op in iterators for output in op.outputs if not output.dtype.is_floating]
+    ops = [op for output in packed for op in output.consumers() if not any(i.dtype.is_floating for i in op.inputs)]
+    return [output for op in ops for output in op.outputs] or None
 
 
 def _tensor_of(value: Any) -> Any:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from lightwell.keys import GLOBAL_STEP_READS, OWN_SCOPE
 from lightwell.sight.sections.base import AnyNamed, Entry, Section, below, named_tensors, numbered
 
 if TYPE_CHECKING:
     from lightwell.sight.catalogue import Catalogue
 
 _HANDLES = (tf.resource, tf.variant)  # types of what stands for something else and cannot be read
-_STEP_READS = "global_step_read_op_cache"  # the collection in which TensorFlow's hooks keep a tensor of theirs
-_OWN_SCOPE = "lightwell/"  # ops that Lightwell added to the graph are no part of the model
 
 
 class Collections(Section):
@@ -29,7 +28,7 @@ class Collections(Section):
         graph = catalogue.program.graph
         found: dict[str, Any] = {}
         for name in graph.get_all_collection_keys():
-            if isinstance(name, str) and not name.startswith("_") and name != _STEP_READS:
+            if isinstance(name, str) and not name.startswith("_") and name != GLOBAL_STEP_READS:
                 found.update(numbered(f"{self.name}/{name}", _tensors_in(graph.get_collection(name))))
         return named_tensors(self, found)
 
@@ -51,7 +50,7 @@ class Tensors(Section):
         graph = catalogue.program.graph
         found = {}
         for op in graph.get_operations():
-            for tensor in () if op.name.startswith(_OWN_SCOPE) else op.outputs:
+            for tensor in () if op.name.startswith(OWN_SCOPE) else op.outputs:
                 if graph.is_fetchable(tensor) and tensor.dtype not in _HANDLES:
                     found[f"{self.name}/{tensor.name}"] = tensor
         return named_tensors(self, found)
