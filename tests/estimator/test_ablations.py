@@ -33,3 +33,17 @@ def test_quiet_elsewhere(trained: lw.Estimator, log: Any, capsys: Any) -> None:
 def test_no_trained_model(tmp_path: Any, log: Any) -> None:
     models.estimator(models.mlp(), tmp_path).ablate(models.once, "layers/dense_1", units=[0])
     assert log.having("RANDOM initial weights")
+
+
+def test_rows_one_by_one(trained: lw.Estimator) -> None:
+    found = trained.ablate(models.once, "layers/dense_1", "unit", units=[2, 0])
+    rows = list(found)
+    assert [row.unit for row in found] == [2, 0]
+    assert (len(found), found[0], found[-1]) == (2, rows[0], rows[1])
+    for place, row in enumerate(rows):
+        assert row.metrics["loss"] == found.metrics["loss"][place]
+        assert row.change["loss"] == row.metrics["loss"] - found.baseline["loss"]
+    with pytest.raises(IndexError, match=r"Ablation: there is no row 2; there are 2\."):
+        found[2]
+    with pytest.raises(lw.errors.WrongType, match="Ablation: a row is chosen by its place, 0 to 1, got 'loss'"):
+        found["loss"]  # type: ignore[index]

@@ -295,7 +295,7 @@ def test_what_is_not_finite_is_written_and_told(est: lw.Estimator, log: Any) -> 
 
 
 def test_an_untrained_model_and_one_that_trains_are_refused(est: lw.Estimator, tmp_path: Path) -> None:
-    with pytest.raises(lw.errors.UsageError, match="Couldn't find trained model"), estimator(tmp_path / "new").edit():
+    with pytest.raises(lw.errors.UsageError, match="Could not find trained model"), estimator(tmp_path / "new").edit():
         pass
 
     def inside(step: Any) -> None:

@@ -6,6 +6,7 @@ When they come, what they call and write is held by tests/parity/test_stopping.p
 from __future__ import annotations
 
 import gc
+import json
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -222,3 +223,21 @@ def test_the_session_is_used_again(tmp_path: Path, log: LogLines) -> None:
 def test_arguments_are_checked_when_it_is_made(tmp_path: Path, arguments: Any, kind: type, text: str) -> None:
     with pytest.raises(kind, match=text):
         InMemory(**{"estimator": tiny.estimator(tmp_path), "input_fn": tiny.once, **arguments})
+
+
+def test_a_function_of_the_scaffold_that_sets_weights_is_refused(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        spec = tiny.linear(features, labels, mode, {})
+        return spec._replace(scaffold=v1.train.Scaffold(init_fn=lambda scaffold, session: None))
+
+    est = tiny.estimator(tmp_path, model_fn)
+    with pytest.raises(ValueError, match=r"InMemoryEvaluator does not support custom init_fn.*ModeKeys\.EVAL"):
+        est.train(tiny.data, steps=1, hooks=[InMemory(est, tiny.once)])
+
+
+@pytest.mark.parametrize("others", [{"ps": ["localhost:1"]}, {"worker": ["localhost:1", "localhost:2"]}])
+def test_a_cluster_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: Any) -> None:
+    cluster = {"cluster": {"chief": ["localhost:0"], **others}, "task": {"type": "chief", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+    with pytest.raises(ValueError, match=r"InMemoryEvaluator supports only single machine.*train_and_evaluate"):
+        InMemory(tiny.estimator(tmp_path), tiny.once)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,9 +52,24 @@ def test_several_at_once_are_told_at_once() -> None:
         type("Mine", (lw.Estimator,), members)
 
 
-def test_a_name_that_lightwell_uses_itself_is_told() -> None:
-    with pytest.raises(UsageError, match=r"Mine defines \['_model'\], .*Lightwell's Estimator.*Give them other names"):
-        type("Mine", (lw.Estimator,), {"_model": None, "__qualname__": "Mine"})
+def test_private_members_of_a_subclass_get_in_nobodys_way(tmp_path: Path) -> None:
+    """Whatever the subclass calls them: parts of Lightwell's own have names that no program uses."""
+    ours = {name for kind in lw.Estimator.__mro__ for name in vars(kind) if name.startswith("_lightwell")}
+    named = ("_model", "_export", "_change_weight", "_trained_checkpoint", "_newest_checkpoint", "_events")
+    members = dict.fromkeys([*named, *(f"_{name.removeprefix('_lightwell_')}" for name in ours)], 0)
+    kind = type("Mine", (lw.Estimator,), members)
+    made = kind(tiny.linear, str(tmp_path), params={})
+    made._sessions = made._input_scope = made._holds_events = "mine"
+    made.train(tiny.data, steps=2)
+    assert made.evaluate(tiny.once)["global_step"] == 2
+    assert len(list(made.predict(tiny.once))) == 8
+    made.weights["w"] = 3.0
+    assert made.get_variable_value("w") == 3.0
+    assert made.export_saved_model(str(tmp_path / "exported"))
+    made.close()
+    own = {name for one in lw.Estimator.__mro__[:-1] for name in vars(one) if name[0] == "_" and name[:2] != "__"}
+    as_in_the_original = {"_assert_members_are_not_overridden", "_create_and_assert_global_step", "_call_model_fn"}
+    assert own - ours == as_in_the_original, "a new private member needs a name of ours"
 
 
 def test_what_only_lightwell_has_may_be_hidden() -> None:

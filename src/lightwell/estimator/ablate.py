@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lightwell.estimator.arguments import check_place, check_steps
+from lightwell.estimator.arguments import check_place, checked_steps
 from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 
@@ -47,11 +47,11 @@ class Ablates:
         """
         from lightwell.estimator import ablations
 
-        check_steps("steps", steps)
+        batches = checked_steps("ablate", steps)
         check_input_fn(input_fn)
-        model = self._model()
+        model = self._lightwell_model()
         check_place("evaluate", model.config.eval_distribute, model.config)
-        return ablations.ablate(model, input_fn, path, per, metrics, units, steps, checkpoint_path)
+        return ablations.ablate(model, input_fn, path, per, metrics, units, batches, checkpoint_path)
 
-    def _model(self) -> Model:
+    def _lightwell_model(self) -> Model:
         raise NotImplementedError

@@ -51,9 +51,9 @@ def ablate(
     checkpoint = model.checkpoint_for(checkpoint_path, "evaluate")
     held = InVariables()
     changes = Changes([_Without(path, **{per: []})], ModeKeys.EVAL, _WHERE, held)
-    with contextlib.closing(HeldRun(model, ModeKeys.EVAL, input_fn, steps, (), None, changes)) as evaluation:
+    with contextlib.closing(HeldRun(model, ModeKeys.EVAL, input_fn, steps, (), None, changes, _WHERE)) as evaluation:
         met = changes.gate[0].met
-        if len(met) > 1:
+        if len({one.path for one in met}) > 1:  # a replica each has the same
             raise UsageError(
                 f"{_WHERE}: {path!r} means several values, {[one.path for one in met][:5]}. Name one of them."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,7 @@ def checked_goal(steps: Any, max_steps: Any) -> Goal:
             f"train: Can not provide both steps and max_steps, got steps={steps} and max_steps={max_steps}. "
             "Leave one out: `steps` trains so many more, `max_steps` up to that step."
         )
-    check_steps("steps", steps)
-    check_steps("max_steps", max_steps)
-    return Goal(steps, max_steps)
+    return Goal(checked_steps("train", steps), checked_steps("train", max_steps, "max_steps"))
 
 
 def check_steps(what: str, steps: Any) -> None:
@@ -79,6 +78,22 @@ def check_steps(what: str, steps: Any) -> None:
         raise WrongType(f"{what} must be a number, got {type(steps).__name__} {steps!r}.")
     if steps <= 0:
         raise UsageError(f"Must specify {what} > 0, given: {steps}. Leave it out to go to the end of the data.")
+
+
+def checked_steps(verb: str, steps: Any, what: str = "steps") -> int | None:
+    """A number of steps that a verb was given, as it counts them; None for all there are, which infinity means too.
+
+    With a fraction one step more is made, as in `tf.estimator`, and the log says so: it comes of a division.
+    """
+    check_steps(what, steps)
+    if steps is None or steps == math.inf:
+        return None
+    if math.isnan(steps):
+        raise UsageError(f"{verb}: Must specify {what} > 0, given: {steps}. Leave it out to go to the end of the data.")
+    whole = math.ceil(steps)
+    if whole != steps:
+        logger.warning("%s: %s=%s is no whole number: it is taken as %d.", verb, what, steps, whole)
+    return whole
 
 
 def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
@@ -96,6 +111,22 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
             f"train: Train has been called wrong configuration: TF_CONFIG makes this process a {config.task_type!r}, "
             "and only a chief or a worker trains. Please use tf.estimator.train_and_evaluate, which calls the proper "
             "verb on each task; or call evaluate here, and train on the chief."
+        )
+
+
+def tell_of_one_device(verb: str, config: RunConfig) -> None:
+    """Says that a verb which gives rows in the order of the data leaves `eval_distribute` aside."""
+    if config.eval_distribute is None:
+        return
+    from lightwell.devices.strategies import replicas_here
+
+    replicas = replicas_here(config.eval_distribute)
+    if replicas > 1:
+        logger.warning(
+            "%s: runs on one device. The %d replicas of RunConfig.eval_distribute share evaluations: evaluate, ablate, "
+            "over_checkpoints, in-memory evaluations.",
+            verb,
+            replicas,
         )
 
 

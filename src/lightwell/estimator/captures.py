@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lightwell.errors import UsageError
-from lightwell.estimator.arguments import check_place, check_steps
+from lightwell.estimator.arguments import check_place, checked_steps, tell_of_one_device
 from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 from lightwell.spec import checked_hooks
@@ -83,10 +83,12 @@ class Captures:
         estimator: Any = self
         check_arrow()
         check_input_fn(input_fn)
-        check_steps("steps", steps)
+        batches = checked_steps("capture", steps)
         check_place("capture", estimator.config.eval_distribute, estimator.config)
         if beyond not in ("sample", "statistics"):
             raise UsageError(f'capture: beyond must be "sample" or "statistics", got {beyond!r}.')
+        if beyond != "sample" and budget is None:
+            raise UsageError(f'capture: beyond={beyond!r} is what to do beyond a budget; give one, as budget="2GB".')
         shard = bytes_of(shard_bytes, "capture: shard_bytes")
         if shard > _MOST_SHARD_BYTES:
             raise UsageError(f"capture: shard_bytes={shard_bytes!r} is more than 1 GB, which has to fit into memory.")
@@ -95,7 +97,7 @@ class Captures:
             taps,
             to,
             key,
-            None if steps is None else int(steps),
+            batches,
             checked_hooks(hooks, "capture: hooks"),
             checkpoint_path,
             shard,
@@ -105,7 +107,8 @@ class Captures:
             overwrite,
             checked_edits(edits, "capture(edits=...)"),
         )
-        return capture(estimator._model(), asked)
+        tell_of_one_device("capture", estimator.config)
+        return capture(estimator._lightwell_model(), asked)
 
     @brief
     def over_checkpoints(
@@ -149,20 +152,24 @@ class Captures:
             raise UsageError("over_checkpoints: taps= and values= are computed from data; give an input_fn.")
         if input_fn is None and edits is not None:
             raise UsageError("over_checkpoints: edits= change values that are computed from data; give an input_fn.")
+        if input_fn is None and steps is not None:
+            raise UsageError("over_checkpoints: steps= are batches of data to look at; give an input_fn.")
         if input_fn is None and weights is None:
             raise UsageError('over_checkpoints: nothing to look at; give an input_fn, or weights=["*/kernel"].')
         if input_fn is not None:
             check_input_fn(input_fn)
-        check_steps("steps", steps)
+        batches = checked_steps("over_checkpoints", steps)
         check_place("over_checkpoints", estimator.config.eval_distribute, estimator.config)
+        if input_fn is not None and not metrics:
+            tell_of_one_device("over_checkpoints(metrics=False)", estimator.config)
         return over_checkpoints(
-            estimator._model(),
+            estimator._lightwell_model(),
             input_fn,
             taps=taps,
             values=values,
             metrics=metrics,
             weights=weights,
-            steps=steps,
+            steps=batches,
             checkpoints=checkpoints,
             edits=checked_edits(edits, "over_checkpoints(edits=...)"),
         )
@@ -199,6 +206,7 @@ class Captures:
 
         estimator: Any = self
         check_input_fn(input_fn)
-        check_steps("steps", steps)
+        batches = checked_steps("compare", steps)
         check_place("compare", estimator.config.eval_distribute, estimator.config)
-        return compare(estimator._model(), first, second, input_fn, taps, key, None if steps is None else int(steps))
+        tell_of_one_device("compare", estimator.config)
+        return compare(estimator._lightwell_model(), first, second, input_fn, taps, key, batches)

@@ -38,6 +38,7 @@ from lightwell.engine.program import Program
 from lightwell.engine.runner import END_OF_INPUT, Runner
 from lightwell.engine.sessions import Prepared
 from lightwell.errors import UsageError
+from lightwell.estimator.endings import tell_of_batches
 from lightwell.estimator.verbs import Model
 from lightwell.inputs.call import changed
 from lightwell.keys import ModeKeys
@@ -154,6 +155,8 @@ class _Capturing:
                 self._keep_statistics(str(too_much), _settled(manifest, first))
                 return
         self._folder.write_manifest(replace(_settled(manifest, first), is_complete=True))
+        if not manifest.rows:
+            tell_of_batches("capture", 0)
 
     def _what_is_missing(self, built: _Built) -> tuple[Manifest, list[Gap]]:
         known = self._folder.read_manifest()
@@ -174,7 +177,7 @@ class _Capturing:
             return fresh, [Gap(0, None, 0, None)]
         check_same(known, _settled(fresh, built), self._folder.path)
         if known.statistics and known.is_complete:
-            return known, []
+            return (known, []) if self._folder.has_sound_statistics(known) else (fresh, [Gap(0, None, 0, None)])
         return self._folder.sound_part(known)
 
     def _compare_first(self, built: _Built, manifest: Manifest) -> None:
@@ -229,6 +232,7 @@ class _Capturing:
             built.hooks,
             plan,
             self._model.config.fuse_steps,
+            jit_compile=self._model.config.jit_compile,
             sessions=self._model.sessions,
             prepared=Prepared(built.program, built.program.inputs),
         )
@@ -256,8 +260,9 @@ class _Capturing:
         statistics = OverData()
         built = self._built(0, [Watch(over_data(numbers), every=1, to=statistics, name=WHERE)])
         self._run(built, Runner.run_to_end, keep={})
-        keep_statistics(self._folder, statistics.result())
-        self._folder.write_manifest(replace(manifest, statistics=True, is_complete=True, ended_early=words))
+        checksum = keep_statistics(self._folder, statistics.result())
+        made = replace(manifest, statistics=True, statistics_checksum=checksum, is_complete=True, ended_early=words)
+        self._folder.write_manifest(made)
 
     def _built(self, skip: int, watches: Sequence[Watch] = ()) -> _Built:
         """Builds the program, its input without so many batches where it is a dataset."""

@@ -16,7 +16,7 @@ from lightwell.checkpoints.warm_start import checked_settings
 from lightwell.config import RunConfig
 from lightwell.errors import UsageError
 from lightwell.estimator.ablate import Ablates
-from lightwell.estimator.arguments import check_model_fn, check_place, check_steps, checked_goal, checked_listeners
+from lightwell.estimator.arguments import check_model_fn, check_place, checked_goal, checked_listeners, checked_steps
 from lightwell.estimator.captures import Captures
 from lightwell.estimator.editing import Editing
 from lightwell.estimator.exports import Exports
@@ -27,7 +27,7 @@ from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import GLOBAL_STEP, ModeKeys
 from lightwell.log import logger
-from lightwell.spec import EstimatorSpec, checked_hooks
+from lightwell.spec import HOOKS_OF_VERBS, EstimatorSpec, checked_hooks
 
 if TYPE_CHECKING:
     from lightwell.estimator.verbs import Model
@@ -76,16 +76,21 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         self._eval_distribution = self._config.eval_distribute
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start_settings = checked_settings(warm_start_from)
-        self._input_scope = ""
-        self._sessions: Any = None  # where open sessions wait; made with the first verb
+        self._lightwell_input_scope = ""
+        self._lightwell_sessions: Any = None  # where open sessions wait; made with the first verb
+        self._lightwell_events: Any = None  # lets go of the event files
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        check_not_overridden(cls, Estimator)
+        check_not_overridden(cls)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_sessions": None}  # they belong to one object and one process
+        return {
+            **vars(self),
+            "_lightwell_sessions": None,
+            "_lightwell_events": None,
+        }  # they belong to one object and one process
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model_fn={name_of(self._model_fn)}, model_dir={self._model_dir!r})"
@@ -150,16 +155,22 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         from lightwell.estimator import verbs
 
         goal = checked_goal(steps, max_steps)
-        given_hooks = checked_hooks(hooks, "train: hooks")
+        given_hooks = checked_hooks(hooks, "train: hooks", HOOKS_OF_VERBS)
         listeners = checked_listeners(saving_listeners)
         holding = verbs.checked_holding(freeze, train_only, rates)
         check_input_fn(input_fn)
         check_place("train", self._config.train_distribute, self._config)
         changes = verbs.checked_edits(edits, "train(edits=...)")
-        if max_steps is not None and self._trained_steps() >= max_steps:
-            logger.info("Skipping training since max_steps has already saved.")
+        if goal.max_steps is not None and (trained := self._lightwell_steps()) >= goal.max_steps:
+            logger.warning(
+                "Skipping training since max_steps has already saved. train: the newest checkpoint in %s is of step "
+                "%d, and max_steps=%s; to train on, raise it, or say how many more with steps=.",
+                self._model_dir,
+                trained,
+                max_steps,
+            )
             return self
-        outcome = verbs.train(self._model(), input_fn, goal, given_hooks, listeners, holding, changes)
+        outcome = verbs.train(self._lightwell_model(), input_fn, goal, given_hooks, listeners, holding, changes)
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
@@ -194,13 +205,15 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """
         from lightwell.estimator import verbs
 
-        check_steps("steps", steps)
-        given_hooks = checked_hooks(hooks, "evaluate: hooks")
+        batches = checked_steps("evaluate", steps)
+        given_hooks = checked_hooks(hooks, "evaluate: hooks", HOOKS_OF_VERBS)
         check_input_fn(input_fn)
         check_place("evaluate", self._config.eval_distribute, self._config)
         changes = verbs.checked_edits(edits, "evaluate(edits=...)")
         events_dir = self.eval_dir(name or ("edited" if changes else None))
-        return verbs.evaluate(self._model(), input_fn, steps, given_hooks, checkpoint_path, events_dir, taps, changes)
+        return verbs.evaluate(
+            self._lightwell_model(), input_fn, batches, given_hooks, checkpoint_path, events_dir, taps, changes
+        )
 
     def predict(
         self,
@@ -236,12 +249,12 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """
         from lightwell.estimator import verbs
 
-        given_hooks = checked_hooks(hooks, "predict: hooks")
+        given_hooks = checked_hooks(hooks, "predict: hooks", HOOKS_OF_VERBS)
         if from_ is None or input_fn is not None:
             check_input_fn(input_fn)
         changes = verbs.checked_edits(edits, "predict(edits=...)")
         return verbs.predict(
-            self._model(),
+            self._lightwell_model(),
             input_fn,
             predict_keys,
             given_hooks,
@@ -266,7 +279,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         from lightwell.estimator import verbs
 
         check_input_fn(input_fn)
-        return verbs.describe(self._model(), input_fn, mode)
+        return verbs.describe(self._lightwell_model(), input_fn, mode)
 
     @property
     def layers(self) -> LayersView:
@@ -276,7 +289,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """
         from lightwell.sight.views import LayerSource, LayersView
 
-        source = LayerSource(self._trained_checkpoint, self.get_variable_value, self.predict, self._change_weight)
+        source = LayerSource(self._lightwell_trained, self.get_variable_value, self.predict, self._lightwell_change)
         return LayersView(self._model_dir, source)
 
     @property
@@ -284,7 +297,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
         from lightwell.sight.views import WeightsView
 
-        return WeightsView(self._trained_checkpoint, change=self._change_weight)
+        return WeightsView(self._lightwell_trained, change=self._lightwell_change)
 
     @brief
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
@@ -297,53 +310,69 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """
         from lightwell.estimator import verbs
 
-        return verbs.predictor(self._model(), inputs, checkpoint_path)
+        return verbs.predictor(self._lightwell_model(), inputs, checkpoint_path)
 
     def close(self) -> None:
-        """Frees the sessions that `evaluate` and `predict` keep open between calls; the next call opens new ones."""
-        if self._sessions is not None:
-            self._sessions.close()
+        """Frees the sessions that `evaluate` and `predict` keep open between calls, and closes event files.
+
+        The next call opens new ones.
+        """
+        if self._lightwell_sessions is not None:
+            self._lightwell_sessions.close()
+        if self._lightwell_events is not None:
+            from lightwell import events
+
+            self._lightwell_events()
+            self._lightwell_events = None
+            events.close_unused()
 
     def get_variable_names(self) -> list[str]:
         """The names of all variables in the newest checkpoint, sorted."""
-        return variable_names(self._trained_checkpoint())
+        return variable_names(self._lightwell_trained())
 
     def get_variable_value(self, name: str) -> np.ndarray[Any, Any]:
         """The value of a variable in the newest checkpoint."""
-        return variable_value(self._trained_checkpoint(), name)
+        return variable_value(self._lightwell_trained(), name)
 
     def eval_dir(self, name: str | None = None) -> str:
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
-    def _model(self) -> Model:
+    def _lightwell_model(self) -> Model:
         """All that a verb needs to know."""
-        from lightwell import litter
+        from lightwell import events, litter
         from lightwell.engine.sessions import Sessions
         from lightwell.estimator.verbs import Model
 
         litter.sweep()
-        if self._sessions is None:
-            self._sessions = Sessions()
+        if self._lightwell_sessions is None and self.config.keep_sessions:
+            self._lightwell_sessions = Sessions()
+        if self._lightwell_events is None:
+            # A prediction that is still read from holds the sessions, and the Estimator may be gone.
+            holder = self if self._lightwell_sessions is None else self._lightwell_sessions
+            self._lightwell_events = events.hold(self._model_dir, holder)
+        events.close_unused()
         return Model(
-            self._called_model_fn(),
+            self._lightwell_model_fn(),
             self.params,
             self.config,
             self._model_dir,
             self._session_config,
             self._warm_start_settings,
-            self._sessions,
-            self._newest_checkpoint,
+            self._lightwell_sessions,
+            self._lightwell_newest,
             self._create_and_assert_global_step,
-            self._input_scope,
+            self._lightwell_input_scope,
         )
 
-    def _trained_checkpoint(self) -> str:
-        checkpoint = self._newest_checkpoint()
+    def _lightwell_trained(self) -> str:
+        checkpoint = self._lightwell_newest()
         if checkpoint is None:
-            raise UsageError(f"Couldn't find trained model at {self._model_dir}. Train it first, or check the path.")
+            raise UsageError(
+                f"Could not find trained model in model_dir: {self._model_dir}. Train it first, or check the path."
+            )
         return checkpoint
 
-    def _trained_steps(self) -> int:
+    def _lightwell_steps(self) -> int:
         checkpoint = newest_usable(self._model_dir)
         return -1 if checkpoint is None else int(variable_value(checkpoint, GLOBAL_STEP))

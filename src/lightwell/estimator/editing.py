@@ -23,7 +23,7 @@ class Editing:
 
     _model_dir: str
     _config: RunConfig
-    _trained_checkpoint: Callable[[], str]
+    _lightwell_trained: Callable[[], str]
 
     @contextlib.contextmanager
     def edit(self, note: str = "") -> Iterator[WeightEdits]:
@@ -56,7 +56,7 @@ class Editing:
         from lightwell.edits.stored_values import initial_values, write_changed
         from lightwell.sight.weight_edits import WeightEdits
 
-        parent = checked_parent(self._trained_checkpoint())
+        parent = checked_parent(self._lightwell_trained())
         with alone_in(self._model_dir, "edit"):
             version = version_of(parent)
         edits = WeightEdits(parent, self._model_dir, initial_values)
@@ -103,9 +103,9 @@ class Editing:
         from lightwell.checkpoints.commit import commit_revert
 
         wanted = None if checkpoint is None else os.fspath(checkpoint)
-        return commit_revert(self._model_dir, self._trained_checkpoint(), wanted)
+        return commit_revert(self._model_dir, self._lightwell_trained(), wanted)
 
-    def _change_weight(self, path: str, value: Any) -> None:
+    def _lightwell_change(self, path: str, value: Any) -> None:
         """Writes one value: what `est.layers["dense"].kernel = value` does."""
         with Editing.edit(self) as weights:  # a subclass may have an `edit` of its own
             weights[path] = value

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongKind, WrongType
 from lightwell.estimator.tracebacks import brief
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import ModeKeys
@@ -41,11 +41,11 @@ class Exports:
         Raises:
             UsageError: ops stand in the way; the text names each, with the line that made it.
         """
-        from lightwell.estimator import verbs
+        from lightwell.estimator.to_keras import to_keras
 
         if callable(input_fn):
             check_input_fn(input_fn)
-        return verbs.to_keras(self._model(), input_fn, checkpoint_path)
+        return to_keras(self._lightwell_model(), input_fn, checkpoint_path)
 
     @brief
     def export_saved_model(
@@ -87,7 +87,7 @@ class Exports:
             ModelDirError: `export_dir_base` cannot be written.
             PathError: a tap names nothing in this model.
         """
-        return self._export(
+        return self._lightwell_export(
             "export_saved_model",
             export_dir_base,
             {experimental_mode: serving_input_receiver_fn},
@@ -119,7 +119,7 @@ class Exports:
                 may not know them, can read the graph. `export_saved_model` does.
         """
         logger.warning("This function has been renamed, use `export_saved_model` instead.")
-        return self._export(
+        return self._lightwell_export(
             "export_savedmodel",
             export_dir_base,
             {ModeKeys.PREDICT: serving_input_receiver_fn},
@@ -157,12 +157,14 @@ class Exports:
         """
         verb = "experimental_export_all_saved_models"
         if not isinstance(input_receiver_fn_map, Mapping):
-            raise WrongType(
+            raise WrongKind(
                 f"{verb}: input_receiver_fn_map must be a dict of receiver function by mode, got "
                 f"{type(input_receiver_fn_map).__name__} {input_receiver_fn_map!r}."
             )
         given = {mode: receiver_fn for mode, receiver_fn in input_receiver_fn_map.items() if receiver_fn is not None}
-        return self._export(verb, export_dir_base, given, checkpoint_path, assets_extra=assets_extra, as_text=as_text)
+        return self._lightwell_export(
+            verb, export_dir_base, given, checkpoint_path, assets_extra=assets_extra, as_text=as_text
+        )
 
     @brief
     def export(
@@ -209,7 +211,7 @@ class Exports:
             select_tf_ops=select_tf_ops,
         )
 
-    def _export(
+    def _lightwell_export(
         self, verb: str, base: Any, receiver_fns: Mapping[str, Any], checkpoint_path: Any, **form: Any
     ) -> bytes:
         from lightwell.estimator import verbs
@@ -226,9 +228,9 @@ class Exports:
                     f"{verb}: An input_receiver_fn must be defined for mode {mode!r}. Only for serving it can be told "
                     "from the last training; build_raw_supervised_input_receiver_fn makes one."
                 )
-        folder = verbs.export(self._model(), os.fspath(base), receiver_fns, checkpoint_path, verb, form)
+        folder = verbs.export(self._lightwell_model(), os.fspath(base), receiver_fns, checkpoint_path, verb, form)
         return os.fsencode(folder)
 
-    def _model(self) -> Model:
+    def _lightwell_model(self) -> Model:
         """All that a verb needs to know."""
         raise NotImplementedError

@@ -17,6 +17,7 @@ from lightwell.engine.evaluate import evaluate, read_metrics, task_of_evaluation
 from lightwell.engine.program import Program
 from lightwell.engine.runner import Runner
 from lightwell.engine.sessions import Opened, Prepared, Sessions
+from lightwell.estimator.endings import tell_of_batches
 from lightwell.hooks.base import ScheduledHook
 from lightwell.hooks.defaults import evaluation_hooks
 from lightwell.hooks.read_metrics import ReadMetrics
@@ -24,6 +25,7 @@ from lightwell.hooks.stop_after import StopAfter
 from lightwell.keys import ModeKeys
 from lightwell.loops.task import Task
 from lightwell.sight.finding import with_sight
+from lightwell.spec import EstimatorSpec
 
 if TYPE_CHECKING:
     from lightwell.estimator.verbs import Model
@@ -40,6 +42,7 @@ class HeldRun:
         hooks: who looks on.
         events_dir: where the events of an evaluation go; None for nowhere.
         changes: edits of the model.
+        verb: who asked for it, as the log calls them.
     """
 
     def __init__(
@@ -51,14 +54,22 @@ class HeldRun:
         hooks: Sequence[Any],
         events_dir: str | None,
         changes: Changes | None = None,
+        verb: str = "evaluate",
     ) -> None:
-        program = build(model.recipe(mode, input_fn, False, () if changes is None else changes.gate))
+        recipe = model.recipe(mode, input_fn, False, () if changes is None else changes.gate)
+        program = build(model.on_all_devices(recipe))
         program = program if changes is None else changes.finished(program)
         spec = program.spec
         self._own = [*(spec.evaluation_hooks if mode == ModeKeys.EVAL else spec.prediction_hooks)]
         self._program: Program = with_sight(program, [*hooks, *self._own], events_dir or model.model_dir)
         self._model, self._steps, self._given, self._events_dir = model, steps, hooks, events_dir
         self._waiting = _Waiting()
+        self._verb, self._told = verb, False
+
+    @property
+    def spec(self) -> EstimatorSpec:
+        """What `model_fn` returned."""
+        return self._program.spec
 
     def run(self, weights: Source | None, exact: bool = False) -> dict[str, Any]:
         """Runs over the data with weights of a checkpoint or of a session; gives metric name to value.
@@ -69,13 +80,17 @@ class HeldRun:
         """
         program = self._program
         if program.mode != ModeKeys.EVAL:
-            counter = [] if self._steps is None else [StopAfter(int(self._steps))]
-            self._look(self._runner(Task((), {}), [*self._given, *counter, *self._own], weights, exact))
+            counter = [] if self._steps is None else [StopAfter(self._steps)]
+            run = self._runner(Task((), {}), [*self._given, *counter, *self._own], weights, exact)
+            self._look(run)
+            self._tell(run)
             return {}
         final = ReadMetrics(lambda: read_metrics(run, program))
         hooks = evaluation_hooks(program.spec, self._given, self._steps, final)
         run = self._runner(task_of_evaluation(program), hooks, weights, exact)
-        return evaluate(run, program, final, self._events_dir)
+        metrics = evaluate(run, program, final, self._events_dir)
+        self._tell(run)
+        return metrics
 
     def close(self) -> None:
         """Closes its session and hooks for good."""
@@ -93,9 +108,16 @@ class HeldRun:
             hooks,
             self._model.plan(lambda: weights, config.evaluation_master, exact),
             config.fuse_steps,
+            jit_compile=config.jit_compile,
             sessions=self._waiting,
             prepared=Prepared(self._program, opened=self._waiting.opened, key=self._waiting.key, is_held=True),
         )
+
+    def _tell(self, run: Runner) -> None:
+        """Says once where there were no data, or less than asked for."""
+        if not self._told:
+            self._told = True
+            tell_of_batches(self._verb, run.count, self._steps)
 
     def _look(self, run: Runner) -> None:
         try:

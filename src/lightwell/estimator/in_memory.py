@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lightwell.checkpoints.live import LiveWeights
-from lightwell.errors import UsageError, WrongType
-from lightwell.estimator.arguments import check_place, check_steps
+from lightwell.errors import ModelFnError, UsageError, WrongKind
+from lightwell.estimator.arguments import check_place, checked_steps
 from lightwell.estimator.core import Estimator
 from lightwell.estimator.held_run import HeldRun
 from lightwell.hooks.base import ScheduledHook
 from lightwell.inputs.call import check_input_fn
 from lightwell.keys import ModeKeys
-from lightwell.spec import checked_hooks
+from lightwell.spec import HOOKS_OF_VERBS, checked_hooks
 
 _NAME = "InMemoryEvaluatorHook"
 
@@ -42,8 +42,10 @@ class InMemoryEvaluatorHook(ScheduledHook):
 
     Raises:
         WrongType: an argument is of the wrong type.
-        UsageError: a number is not positive.
+        UsageError: a number is not positive, or the Estimator trains in a cluster.
     """
+
+    judges_each_step = True
 
     def __init__(
         self,
@@ -55,7 +57,7 @@ class InMemoryEvaluatorHook(ScheduledHook):
         every_n_iter: int = 100,
     ) -> None:
         if not isinstance(estimator, Estimator):
-            raise WrongType(
+            raise WrongKind(
                 f"{_NAME}: `estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}. Hand it the "
                 "Estimator that you train with this hook."
             )
@@ -64,12 +66,18 @@ class InMemoryEvaluatorHook(ScheduledHook):
                 f"{_NAME}: invalid every_n_iter={every_n_iter}. Expected the number of training steps between two "
                 "evaluations, at least 1."
             )
-        check_steps("steps", steps)
         check_input_fn(input_fn)
+        config = estimator.config
+        if config.num_worker_replicas > 1 or config.num_ps_replicas > 0:
+            raise UsageError(
+                f"{_NAME}: InMemoryEvaluator supports only single machine (aka Local) setting, got "
+                f"{config.num_worker_replicas} workers and {config.num_ps_replicas} parameter servers. Evaluate "
+                "checkpoints instead, with train_and_evaluate."
+            )
         self._estimator = estimator
         self._input_fn = input_fn
-        self._steps = steps
-        self._given = checked_hooks(hooks, f"{_NAME}: hooks")
+        self._steps = checked_steps(_NAME, steps)
+        self._given = checked_hooks(hooks, f"{_NAME}: hooks", HOOKS_OF_VERBS)
         self._name = name
         self._every = math.ceil(every_n_iter)
         self._left = 0  # steps of this run until the next evaluation
@@ -81,13 +89,20 @@ class InMemoryEvaluatorHook(ScheduledHook):
         """Builds the model for evaluation, in a graph of its own."""
         check_place("evaluate", self._estimator.config.eval_distribute, self._estimator.config)
         self._evaluation = HeldRun(
-            self._estimator._model(),
+            self._estimator._lightwell_model(),
             ModeKeys.EVAL,
             self._input_fn,
             self._steps,
             self._given,
             self._estimator.eval_dir(self._name),
+            verb=_NAME,
         )
+        if self._evaluation.spec.scaffold.init_fn is not None:
+            self.close()
+            raise ModelFnError(
+                f"{_NAME}: InMemoryEvaluator does not support custom init_fn, and the scaffold of the evaluation has "
+                "one. The weights are those of the training: leave init_fn out where mode is ModeKeys.EVAL."
+            )
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Evaluates the weights that the training starts from."""
@@ -109,8 +124,9 @@ class InMemoryEvaluatorHook(ScheduledHook):
             self._evaluate()
 
     def end(self, session: Any) -> None:
-        """Evaluates the weights that the training ends with."""
+        """Evaluates the weights that the training ends with; who opened the session need not know of `close`."""
         self._evaluate()
+        self.close()
 
     def close(self) -> None:
         """Frees the evaluation, also after an error."""

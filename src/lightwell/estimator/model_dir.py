@@ -11,9 +11,12 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.checkpoints.index import neighbours_with_checkpoints
+from lightwell.checkpoints.lineage import FILE_NAME as LINEAGE
+from lightwell.checkpoints.turns import FILE_NAME as LOCK
 from lightwell.config import RunConfig, default_session_config
 from lightwell.errors import ModelDirError, UsageError, reason_of
 from lightwell.log import logger
+from lightwell.own_files import check_plain, check_writable, remove_unfinished
 
 
 def settled_config(config: RunConfig | None, model_dir: Any) -> RunConfig:
@@ -61,7 +64,7 @@ def ensure_writable(directory: str) -> None:
     """Makes the directory and checks that files can be written in it, before any work is done.
 
     Raises:
-        ModelDirError: it cannot be made or written.
+        ModelDirError: it cannot be made or written, or a link stands where Lightwell would write through it.
         UsageError: checkpoints written there could not be found again.
     """
     if re.search(r"\[.*\]", directory):
@@ -69,18 +72,18 @@ def ensure_writable(directory: str) -> None:
             f"model_dir {directory!r} has square brackets in it, which TensorFlow takes for a pattern: it would write "
             "checkpoints there and never find them again. Expected a path without them; rename the directory."
         )
-    probe = os.path.join(directory, f".lightwell-{os.getpid()}")
     try:
         tf.io.gfile.makedirs(directory)
-        with tf.io.gfile.GFile(probe, "w") as file:
-            file.write("")
-        tf.io.gfile.remove(probe)
+        check_writable(directory)
+        remove_unfinished(directory)
     except (tf.errors.OpError, OSError) as error:
         raise ModelDirError(
             errno.EACCES,
             f"model_dir {directory!r} cannot be written: {reason_of(error)}. Nothing has been "
             "trained. Choose another model_dir, or mend its rights or space.",
         ) from error
+    for name in (LINEAGE, LOCK):
+        check_plain(os.path.join(directory, name))
 
 
 def warn_untrained(directory: str, doing: str) -> None:

@@ -86,7 +86,7 @@ def _looking(
     watches += [] if values is None else [Watch(*as_list(values), every=1, to=rows, name=f"{_OVER}(values=...)")]
     mode = ModeKeys.EVAL if metrics else ModeKeys.PREDICT
     changes = Changes(edits, mode, f"{_OVER}(edits=...)", InVariables())
-    held = HeldRun(model, mode, input_fn, steps, watches, None, changes)
+    held = HeldRun(model, mode, input_fn, steps, watches, None, changes, _OVER)
 
     def look(checkpoint: str) -> dict[str, Any]:
         statistics.start("", "")

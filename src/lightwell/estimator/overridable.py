@@ -62,7 +62,7 @@ class Overridable:
 
         return verbs.call_alone(self._model_fn, copy.deepcopy(self._params), features, labels, mode, config)
 
-    def _called_model_fn(self) -> Callable[..., EstimatorSpec]:
+    def _lightwell_model_fn(self) -> Callable[..., EstimatorSpec]:
         """What verbs call: `model_fn` as it was given, unless a subclass says otherwise."""
         if _is_overridden(self, "_call_model_fn"):
             return self._call_model_fn
@@ -71,7 +71,7 @@ class Overridable:
         takes = arguments_of(self.model_fn)  # a method without features makes a model function, and is none
         return self.model_fn if takes.accepts("features") or takes.anything else self._model_fn
 
-    def _newest_checkpoint(self) -> str | None:
+    def _lightwell_newest(self) -> str | None:
         """The newest checkpoint that can be read, unless a subclass chooses another one."""
         if not _is_overridden(self, "latest_checkpoint"):
             return newest_usable(self._model_dir)

@@ -3,7 +3,8 @@
 State kept on `self` by an overridden method does not survive: each call builds a new graph, maybe on another machine.
 The error comes when the class is defined and says where the wish belongs. The list is that of `tf.estimator`, which let
 a subclass override some members (`model_fn`, `latest_checkpoint`, `_create_and_assert_global_step`) and let one that
-replaces `_assert_members_are_not_overridden` override all.
+replaces `_assert_members_are_not_overridden` override all. Parts of Lightwell's own begin with `_lightwell`: a subclass
+may have whatever other private members it likes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ _INNER = frozenset(
     ).split()
 )
 SEALED = _VERBS | _INNER
-_OPEN = {"_create_and_assert_global_step", "_call_model_fn", "_assert_members_are_not_overridden"}
 _SEAL = "_assert_members_are_not_overridden"
 
 _INSTEAD = {
@@ -50,8 +50,8 @@ _INSTEAD = {
 _OTHERWISE = "Put that behaviour in model_fn, input_fn or a hook."
 
 
-def check_not_overridden(subclass: type, base: type) -> None:
-    """Refuses a subclass of `base`, which is `Estimator`, that overrides a sealed member.
+def check_not_overridden(subclass: type) -> None:
+    """Refuses a subclass of `Estimator` that overrides a sealed member.
 
     Raises:
         UsageError: with the way out.
@@ -62,12 +62,6 @@ def check_not_overridden(subclass: type, base: type) -> None:
         raise UsageError(
             f"Subclasses of Estimator cannot override members of Estimator. {subclass.__qualname__} does override "
             f"{clash}. {' '.join(ways_out)}"
-        )
-    ours = sorted(set(vars(subclass)) & _private_parts(base))
-    if ours:
-        raise UsageError(
-            f"{subclass.__qualname__} defines {ours}, which is what Lightwell's Estimator calls parts of its own; they "
-            "would get into each other's way. Give them other names."
         )
 
 
@@ -81,9 +75,3 @@ def _is_taken_on(subclass: type) -> bool:
         return True
     functions = [member for member in vars(subclass).values() if inspect.isfunction(member)]
     return any(_SEAL in function.__code__.co_names for function in functions)
-
-
-def _private_parts(base: type) -> set[str]:
-    """Private methods that only Lightwell's Estimator has."""
-    names = {*vars(base), *vars(Overridable)} - _OPEN
-    return {name for name in names if name.startswith("_") and not name.startswith("__")}

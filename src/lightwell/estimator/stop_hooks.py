@@ -13,9 +13,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UnknownMetric, UsageError, WrongType
+from lightwell.errors import UnknownMetric, UsageError, WrongKind, WrongType
 from lightwell.estimator.core import Estimator
 from lightwell.events import MetricsReader
+from lightwell.hooks.stop_at_checkpoint import StopAtCheckpoint
 from lightwell.hooks.stop_on_predicate import StopOnPredicate
 from lightwell.log import logger
 from lightwell.sight.nearest import nearest_paths
@@ -63,7 +64,10 @@ def make_early_stopping_hook(
             "make_early_stopping_hook: Only one of `run_every_secs` and `run_every_steps` must be set, got "
             f"{run_every_secs} and {run_every_steps}. For a cadence in steps, say run_every_secs=None."
         )
-    return StopOnPredicate(should_stop_fn, estimator.model_dir, run_every_secs, run_every_steps)
+    config = estimator.config
+    # Under a strategy each process has a copy of the chief's signal that nobody sets: all of them ask.
+    decides = config.is_chief or config.train_distribute is not None
+    return StopOnPredicate(should_stop_fn, estimator.model_dir, run_every_secs, run_every_steps, decides)
 
 
 def stop_if_higher_hook(
@@ -156,7 +160,8 @@ def stop_if_no_decrease_hook(
 def make_stop_at_checkpoint_step_hook(
     estimator: Estimator, last_step: int, wait_after_file_check_secs: float = 30
 ) -> Any:
-    """A hook that stops training at a step, once there is a checkpoint of it: the one that the training saves itself.
+    """A hook that stops training at a step, once there is a checkpoint of it: the one that the training saves itself,
+    or, in a worker of a cluster, the one that the chief saves.
 
     Args:
         estimator: the Estimator that is trained with it.
@@ -164,12 +169,14 @@ def make_stop_at_checkpoint_step_hook(
         wait_after_file_check_secs: how long a worker that saves none waits between two looks for it.
     """
     _check_estimator(estimator, "make_stop_at_checkpoint_step_hook")
+    if not estimator.config.is_chief:
+        return StopAtCheckpoint(estimator.model_dir, last_step, wait_after_file_check_secs)
     return tf.compat.v1.train.StopAtStepHook(last_step=last_step)
 
 
 def _check_estimator(estimator: Any, where: str) -> None:
     if not isinstance(estimator, Estimator):
-        raise WrongType(
+        raise WrongKind(
             f"{where}: `estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}. Hand it the "
             "Estimator that you train with this hook."
         )
