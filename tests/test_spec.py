@@ -142,7 +142,7 @@ def test_replace_checks_again(loss: Any, out: Any) -> None:
         spec._replace(mode=TRAIN)
     with pytest.raises(ModelFnError, match=r"EstimatorSpec has no fields \['lss'\]; it has \['mode', 'predictions'"):
         spec._replace(lss=1)
-    with pytest.raises(WrongType, match=r"loss must be a tensor, got float 1\.0"):
+    with pytest.raises(WrongType, match=r"loss must be Tensor, given: 1\.0 \(float\)"):
         spec._replace(loss=1.0)
 
 
@@ -152,29 +152,44 @@ REFUSED: list[tuple[str, dict[str, Any], type, str]] = [
     (TRAIN, {"train_op": None}, ModelFnError, r"mode='train'\): Missing train_op.*got None.*optimizer\.minimize"),
     (EVAL, {"loss": None}, ModelFnError, r"mode='eval'\): Missing loss"),
     (PREDICT, {"predictions": None}, ModelFnError, r"mode='infer'\): Missing predictions.*Pass predictions="),
-    (TRAIN, {"loss": 1.0}, WrongType, "loss must be a tensor, got float 1.0"),
-    (TRAIN, {"loss": np.float32(1)}, WrongType, "loss must be a tensor, got float32"),
-    (TRAIN, {"train_op": 1}, WrongType, "train_op must be an op or a tensor, got int 1"),
-    (TRAIN, {"train_op": ["x"]}, WrongType, r"train_op must be .*got list \['x'\].*tf\.group"),
-    (TRAIN, {"predictions": [1.0]}, WrongType, r"predictions must be a tensor or a dict of tensors, got list \[1.0\]"),
-    (TRAIN, {"predictions": {"a": 1.0}}, WrongType, r"predictions\['a'\] must be a tensor, got float 1.0"),
-    (TRAIN, {"eval_metric_ops": [1]}, WrongType, r"eval_metric_ops must be a dict of metrics by name, got list \[1\]"),
-    (TRAIN, {"eval_metric_ops": {"a": 1}}, WrongType, rf"{PAIRS}.*got for eval_metric_ops\['a'\]: int 1"),
-    (TRAIN, {"eval_metric_ops": {"a": (1, 2, 3)}}, WrongType, rf"{PAIRS}.*\['a'\]: tuple \(1, 2, 3\)"),
-    (TRAIN, {"eval_metric_ops": {"a": [1, 2]}}, WrongType, rf"{PAIRS}.*\['a'\]: list \[1, 2\]"),
-    (EVAL, {"eval_metric_ops": {"a": (1.0, 2.0)}}, WrongType, rf"{PAIRS}.*\['a'\] a pair with float 1.0 in it"),
-    (EVAL, {"eval_metric_ops": {"a": (EAGER, EAGER)}}, ModelFnError, r"\['a'\] must be from the default graph"),
-    (PREDICT, {"eval_metric_ops": {"a": tf.keras.metrics.Mean}}, WrongType, rf"{PAIRS}.*\['a'\]: .*Mean"),
+    (TRAIN, {"loss": 1.0}, WrongType, r"loss must be Tensor, given: 1.0 \(float\)"),
+    (TRAIN, {"loss": np.float32(1)}, WrongType, r"loss must be Tensor, given: .*\(float32\)"),
+    (TRAIN, {"train_op": 1}, WrongType, r"train_op must be Operation or Tensor, given: 1 \(int\)"),
+    (TRAIN, {"train_op": ["x"]}, WrongType, r"train_op must be .*given: \['x'\] \(list\).*tf\.group"),
+    (TRAIN, {"predictions": [1.0]}, WrongType, r"predictions must be Tensor, given: \[1.0\].*a dict of"),
+    (TRAIN, {"predictions": {"a": 1.0}}, WrongType, r"predictions\[a\] must be Tensor, given: 1.0 \(float\)"),
+    (TRAIN, {"eval_metric_ops": [1]}, WrongType, r"eval_metric_ops must be a dict, given: \[1\].* by name"),
+    (TRAIN, {"eval_metric_ops": {"a": 1}}, WrongType, rf"{PAIRS}, given: 1 \(int\) for key: a"),
+    (TRAIN, {"eval_metric_ops": {"a": (1, 2, 3)}}, WrongType, rf"{PAIRS}, given: \(1, 2, 3\) \(tuple\) for key: a"),
+    (TRAIN, {"eval_metric_ops": {"a": [1, 2]}}, WrongType, rf"{PAIRS}, given: \[1, 2\] \(list\) for key: a"),
+    (EVAL, {"eval_metric_ops": {"a": (1.0, 2.0)}}, WrongType, rf"{PAIRS}.* a pair with 1.0 \(float\) in it for key: a"),
+    (
+        EVAL,
+        {"eval_metric_ops": {"a": (EAGER, EAGER)}},
+        ModelFnError,
+        r"eval_metric_ops with \"a: .* must be from the default graph",
+    ),
+    (PREDICT, {"eval_metric_ops": {"a": tf.keras.metrics.Mean}}, WrongType, rf"{PAIRS}, given: .*Mean.* for key: a"),
     (PREDICT, {"eval_metric_ops": {"a": tf.keras.metrics.Mean()}}, ModelFnError, r"Please call update_state\(...\) on"),
-    (EVAL, {"eval_metric_ops": {1: (1.0, 2.0)}}, WrongType, "names of eval_metric_ops must be strings, got int 1"),
-    (TRAIN, {"scaffold": "a"}, WrongType, "scaffold must be a tf.compat.v1.train.Scaffold, got str 'a'"),
+    (EVAL, {"eval_metric_ops": {1: (1.0, 2.0)}}, WrongType, r"names of eval_metric_ops must be strings, got 1 \(int\)"),
+    (
+        TRAIN,
+        {"scaffold": "a"},
+        WrongType,
+        "scaffold must be tf.train.Scaffold. Given: 'a' .*tf.compat.v1.train.Scaffold",
+    ),
     (TRAIN, {"training_hooks": [1]}, WrongType, r"training_hooks: 1 is not a hook: it has no \['begin', .*Derive"),
-    (TRAIN, {"training_hooks": Hook()}, WrongType, "training_hooks must be a list of hooks, got <"),
+    (
+        TRAIN,
+        {"training_hooks": Hook()},
+        WrongType,
+        r"training_hooks must be a list of hooks\. .*given: <.*Put a single one into a list",
+    ),
     (TRAIN, {"training_chief_hooks": [Hook]}, WrongType, "is not a hook: it is a class; make an instance of it"),
-    (TRAIN, {"evaluation_hooks": "ab"}, WrongType, "evaluation_hooks must be a list of hooks, got 'ab'"),
+    (TRAIN, {"evaluation_hooks": "ab"}, WrongType, r"evaluation_hooks must be a list of hooks\. .*given: 'ab'"),
     (TRAIN, {"prediction_hooks": [None]}, WrongType, "prediction_hooks: None is not a hook"),
-    (PREDICT, {"export_outputs": [1]}, WrongType, r"export_outputs must be a dict of ExportOutput by name, got list"),
-    (PREDICT, {"export_outputs": {"a": 1}}, WrongType, r"export_outputs\['a'\] must be an ExportOutput, got int 1"),
+    (PREDICT, {"export_outputs": [1]}, WrongType, r"`export_outputs` must be dict, received: \[1\] \(list\)"),
+    (PREDICT, {"export_outputs": {"a": 1}}, WrongType, "must be ExportOutput objects, received: 1 .* for 'a'"),
 ]
 
 
@@ -186,13 +201,13 @@ def test_refusals(mode: str, fields: dict[str, Any], error: type, text: str, los
 
 
 def test_a_loss_of_many_elements_says_how_to_reduce_it() -> None:
-    with pytest.raises(ModelFnError, match=r"Loss must be scalar, got many:0 of shape \(4,\)\. Reduce it first"):
+    with pytest.raises(ModelFnError, match=r"Loss must be scalar, given: many:0 of shape \(4,\)\. Reduce it first"):
         EstimatorSpec(EVAL, loss=tf.constant([1.0] * 4, name="many"))
 
 
 def test_several_signatures_need_a_default(out: Any) -> None:
     given = {"a": PredictOutput(out), "b": PredictOutput(out)}
-    with pytest.raises(ModelFnError, match=r"several signatures \['a', 'b'\], and none is called 'serving_default'"):
+    with pytest.raises(ModelFnError, match=r"none of them .* the default, .*'serving_default'; got \['a', 'b'\]"):
         EstimatorSpec(PREDICT, out, export_outputs=given)
 
 
@@ -201,12 +216,14 @@ def test_what_belongs_to_another_graph_is_named(field: str, loss: Any, out: Any)
     with tf.Graph().as_default():
         foreign = tf.constant(1.0, name="stray")
     given = {"loss": loss, "train_op": tf.no_op(), field: {"a": foreign} if field == "predictions" else foreign}
-    with pytest.raises(ModelFnError, match=r"must be from the default graph.*got 'stray:0' of another one"):
+    with pytest.raises(
+        ModelFnError, match=r"with \"(a: )?stray:0\" must be from the default graph.*this is of another one"
+    ):
         EstimatorSpec(TRAIN, **given)
 
 
 def test_an_eager_tensor_belongs_to_no_graph(loss: Any) -> None:
-    with pytest.raises(ModelFnError, match="loss must be from the default graph"):
+    with pytest.raises(ModelFnError, match=r"loss with .* must be from the default graph"):
         EstimatorSpec(EVAL, loss=EAGER)
 
 
@@ -241,7 +258,7 @@ def test_a_keras_metric_is_a_pair_as_soon_as_the_spec_is_made(tmp_path: Path) ->
         metric.update_state(labels)
         spec = tiny.linear(features, labels, mode, {})._replace(eval_metric_ops={"mean": metric})
         value, update = spec.eval_metric_ops["mean"]
-        seen[mode] = (tf.is_tensor(value), all(isinstance(op, tf.Operation) for op in update))
+        seen[mode] = (tf.is_tensor(value), isinstance(update, tf.Operation))
         return spec
 
     estimator = tiny.estimator(tmp_path, model_fn)

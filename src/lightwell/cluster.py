@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongKind, WrongType
 
 CHIEF, MASTER, WORKER, PS, EVALUATOR = "chief", "master", "worker", "ps", "evaluator"
 _TF_CONFIG = "TF_CONFIG"
@@ -85,13 +85,22 @@ def parse_cluster(text: str, together: bool = False) -> ClusterInfo:
     settings = _parsed(text)
     service = settings.get("service")
     if service is not None and not isinstance(service, Mapping):
-        raise WrongType(f'TF_CONFIG: "service" must be a dict, got {service!r}.')
+        raise WrongType(f'If "service" is set in TF_CONFIG, it must be a dict. Given {type(service)}: {service!r}.')
     model_dir = settings.get("model_dir")
     if model_dir == "":
-        raise UsageError('TF_CONFIG: "model_dir" should be non-empty; leave it out to choose the directory yourself.')
+        raise UsageError("model_dir in TF_CONFIG should be non-empty; leave it out to choose the directory yourself.")
     jobs = settings.get("cluster") or {}
     if not isinstance(settings.get("cluster", {}), Mapping):
-        raise WrongType(f'TF_CONFIG: "cluster" must map job names to lists of addresses, got {settings["cluster"]!r}.')
+        raise WrongType(
+            "TF_CONFIG: `cluster` must be a dictionary mapping one or more job names to lists of network addresses, "
+            f"got {settings['cluster']!r}."
+        )
+    for job, addresses in jobs.items():
+        if not isinstance(addresses, list | Mapping):
+            raise WrongType(
+                f"TF_CONFIG: The tasks for job {job!r} must be a list or a dictionary from integers to strings, got "
+                f"{addresses!r}."
+            )
     if not jobs:
         return _single_machine(settings, service, model_dir)
     return _in_cluster(settings, jobs, service, model_dir, together)
@@ -105,7 +114,7 @@ def _parsed(text: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise UsageError(f"TF_CONFIG is not valid JSON: {error}. It holds: {text!r}") from error
     if not isinstance(settings, Mapping):
-        raise WrongType(f"TF_CONFIG must be a JSON object, got {text!r}.")
+        raise WrongKind(f"TF_CONFIG must be a JSON object, got {text!r}.")
     return settings
 
 
@@ -113,11 +122,13 @@ def _single_machine(settings: Mapping[str, Any], service: Any, model_dir: str | 
     task = _task_settings(settings)
     if task.get("type", WORKER) != WORKER:
         raise UsageError(
-            f'TF_CONFIG has the task type {task["type"]!r} but no "cluster"; without a cluster it must be "worker".'
+            'If "cluster" is not set in TF_CONFIG, task type must be WORKER: it must be "worker" or left out, got '
+            f'{task["type"]!r}. Leave it out, or name all tasks of the job under "cluster".'
         )
     if _whole(task.get("index", 0)) != 0:
         raise UsageError(
-            f'TF_CONFIG has the task index {task["index"]} but no "cluster"; without a cluster it must be 0.'
+            f'If "cluster" is not set in TF_CONFIG, task index must be 0, got {task["index"]}. Leave it out, or name '
+            'all tasks of the job under "cluster".'
         )
     return ClusterInfo(
         master=settings.get("session_master", ""),
@@ -154,13 +165,13 @@ def _in_cluster(
     spec = tf.train.ClusterSpec(dict(jobs))
     if task_type not in spec.jobs:
         raise UsageError(
-            f"TF_CONFIG: {task_type!r} is not a valid task_type in the cluster_spec; the cluster has "
-            f"{sorted(spec.jobs)} (and {EVALUATOR!r} is always allowed)."
+            f"TF_CONFIG: {task_type} is not a valid task_type in the cluster_spec: {dict(jobs)}. Use one of "
+            f"{sorted(spec.jobs)}; {EVALUATOR!r} is always allowed."
         )
     if task_id not in spec.task_indices(task_type):
         raise UsageError(
-            f"TF_CONFIG: {task_id} is not a valid index for the task type {task_type!r}, which has "
-            f"{spec.num_tasks(task_type)} task(s)."
+            f"TF_CONFIG: {task_id} is not a valid task_id for task_type {task_type} in the cluster_spec: {dict(jobs)}. "
+            f"It has {spec.num_tasks(task_type)} such task(s), which are counted from 0."
         )
     alone = sum(spec.num_tasks(job) for job in spec.jobs) == 1 and not together
     address = "" if alone else f"grpc://{spec.task_address(task_type, task_id)}"
@@ -182,9 +193,9 @@ def _in_cluster(
 
 def _task(settings: Mapping[str, Any]) -> tuple[str, int]:
     task = _task_settings(settings)
-    if "type" not in task:
+    if not task.get("type"):
         raise UsageError('If "cluster" is set in TF_CONFIG, task type must be set: {"task": {"type": …, "index": …}}.')
-    if "index" not in task:
+    if task.get("index") is None:
         raise UsageError('If "cluster" is set in TF_CONFIG, task index must be set: {"task": {"type": …, "index": …}}.')
     index = _whole(task["index"])
     if index < 0:
@@ -195,21 +206,24 @@ def _task(settings: Mapping[str, Any]) -> tuple[str, int]:
 def _task_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     task = settings.get("task") or {}
     if not isinstance(task, Mapping):
-        raise WrongType(f'TF_CONFIG: "task" must be a dict with type and index, got {task!r}.')
+        raise WrongKind(f'TF_CONFIG: "task" must be a dict with type and index, got {task!r}.')
     return task
 
 
 def _whole(index: Any) -> int:
     try:
         return int(index)
-    except (TypeError, ValueError):
+    except TypeError:
+        raise WrongType(f"TF_CONFIG: the task index must be a whole number, got {index!r}.") from None
+    except ValueError:
         raise UsageError(f"TF_CONFIG: the task index must be a whole number, got {index!r}.") from None
 
 
 def _chief_job(jobs: Mapping[str, Any], together: bool) -> str:
     if CHIEF in jobs and MASTER in jobs:
         raise UsageError(
-            f'TF_CONFIG: the cluster has both a "{CHIEF}" and a "{MASTER}" (its old name); it must have one of them.'
+            f"TF_CONFIG: If `{MASTER}` node exists in `cluster`, job `{CHIEF}` is not supported: `{MASTER}` is the old "
+            f"name of the same task. The cluster has {sorted(jobs)}; leave one of the two out."
         )
     chief = CHIEF if CHIEF in jobs else MASTER
     if chief not in jobs and together and WORKER in jobs:

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from lightwell.callables import arguments_of
 from lightwell.cluster import CHIEF, MASTER, PS, WORKER, ClusterInfo, read_cluster, trains_together
-from lightwell.errors import SettingIsFixed, UsageError
+from lightwell.errors import SettingIsFixed, UsageError, WrongKind
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,6 +75,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         'fuse_steps should be "auto", False or a number of steps >= 1',
     ),
     "jit_compile": (lambda v: isinstance(v, bool) or v == "auto", 'jit_compile should be True, False or "auto"'),
+    "keep_sessions": (lambda v: isinstance(v, bool), "keep_sessions should be True or False"),
     "pure_model_fn": (lambda v: isinstance(v, bool), "pure_model_fn should be True or False"),
 }
 
@@ -114,6 +115,8 @@ class RunConfig:
             such steps alone).
         pure_model_fn: whether you vouch that `model_fn` builds the same model whenever it is given the same arguments.
             Then `evaluate` and `predict` do not call it again while their input is built in the same way.
+        keep_sessions: whether `evaluate` and `predict` keep a session open for the next call, which uses it if its
+            graph is the same, and all that the graph does is known to leave nothing behind. Results are the same.
 
     Raises:
         UsageError: a setting is out of range; the text says which, what is expected and what came.
@@ -139,6 +142,7 @@ class RunConfig:
     fuse_steps: Any = _setting("fuse_steps")
     jit_compile: Any = _setting("jit_compile")
     pure_model_fn: bool = _setting("pure_model_fn")
+    keep_sessions: bool = _setting("keep_sessions")
 
     cluster_spec: Any = _setting("cluster_spec", "The addresses of all tasks, as a `tf.train.ClusterSpec`.")
     task_type: str = _setting("task_type", "This task's type: `chief`, `worker`, `ps` or `evaluator`.")
@@ -176,6 +180,7 @@ class RunConfig:
         fuse_steps: Any = "auto",
         jit_compile: Any = False,
         pure_model_fn: bool = False,
+        keep_sessions: bool = True,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in _SETTINGS}
         given |= _strategies(given)
@@ -233,10 +238,16 @@ class RunConfig:
         for name, value in settings.items():
             is_fine, expected = _RULES.get(name, (lambda _: True, ""))
             if value is not None and not is_fine(value):
-                raise UsageError(f"RunConfig: {expected}, got {value!r}.")
+                # A number out of range is one mistake, what cannot be compared with a number another.
+                kind = WrongKind if name in _NUMBERS and not _is_number(value) else UsageError
+                raise kind(f"RunConfig: {expected}, got {value!r}.")
             setattr(self, f"_{name}", value)
 
 
+_NUMBERS = frozenset(
+    "save_summary_steps save_checkpoints_steps save_checkpoints_secs keep_checkpoint_max keep_checkpoint_every_n_hours "
+    "log_step_count_steps session_creation_timeout_secs".split()
+)
 _PLAIN = (str, int, float, type(None))  # a copy of these is the thing itself
 _STRATEGIES = ("train_distribute", "eval_distribute", "experimental_distribute")
 # Its settings by name, in the order of the constructor, and what it tells about its place in a cluster.
@@ -264,7 +275,13 @@ def _cadence(save_checkpoints_steps: Any, save_checkpoints_secs: Any) -> dict[st
 
 def _strategies(given: Mapping[str, Any]) -> dict[str, Any]:
     """The strategies that `experimental_distribute` names, a `tf.contrib.distribute.DistributeConfig`."""
-    named = {name: getattr(given.get("experimental_distribute"), name, None) for name in _STRATEGIES[:2]}
+    both = given.get("experimental_distribute")
+    if both is not None and not any(hasattr(both, name) for name in _STRATEGIES[:2]):
+        raise WrongKind(
+            "RunConfig: experimental_distribute must have the strategies as its attributes train_distribute and "
+            f"eval_distribute, got {both!r}. Pass a strategy itself as train_distribute=... or eval_distribute=..."
+        )
+    named = {name: getattr(both, name, None) for name in _STRATEGIES[:2]}
     for name, strategy in named.items():
         if strategy is not None and given.get(name) is not None:
             raise UsageError(
@@ -279,8 +296,8 @@ def _agreed_model_dir(given: Any, by_platform: str | None) -> Any:
         return by_platform
     if by_platform is not None and str(given) != by_platform:
         raise UsageError(
-            "RunConfig: `model_dir`, if set, must have the same value as the model_dir in TF_CONFIG; "
-            f"got {str(given)!r} here and {by_platform!r} in TF_CONFIG."
+            "RunConfig: `model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir "
+            f"in TF_CONFIG; got {str(given)!r} here and {by_platform!r} in TF_CONFIG."
         )
     return given
 

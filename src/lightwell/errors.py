@@ -5,13 +5,15 @@
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
     │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
     │   │   ├── WrongFeature (TypeError)   a feature of a type that its column cannot read
-    │   │   └── NotInitialised (RuntimeError)   variables that nothing gives a first value
+    │   │   ├── NotInitialised (RuntimeError)   variables that nothing gives a first value
+    │   │   └── NoRows (IndexError)        a prediction without a batch dimension
     │   ├── InputFnError                   input_fn, or what it returned
     │   ├── ModelFileError (OSError)       the file of a Keras model is not there
     │   ├── PathError (KeyError)           a path that names nothing in this model and mode
     │   └── UnknownMetric (KeyError)       a metric that evaluations do not have
     ├── WrongType (TypeError)              an argument of the wrong type
-    │   └── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
+    │   ├── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
+    │   └── WrongKind (UsageError, AttributeError)   a value that lacks what one of the expected kind has
     ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
     ├── HookError (RuntimeError)           a hook asked for something that is not there
     │   ├── EmptyCollection (IndexError)   a graph collection without members
@@ -77,6 +79,10 @@ class NotInitialised(ModelFnError, RuntimeError):
     """Variables have no value after initialisation and restore."""
 
 
+class NoRows(ModelFnError, IndexError):
+    """A prediction has no batch dimension, so that it cannot be given out example by example."""
+
+
 class InputFnError(UsageError):
     """`input_fn`, or what it returned, cannot be used."""
 
@@ -91,6 +97,10 @@ class WrongType(LightwellError, TypeError):
 
 class NotAnArray(WrongType, AttributeError):
     """A list, a number or the like was given where an array or a frame belongs."""
+
+
+class WrongKind(UsageError, WrongType, AttributeError):
+    """A value lacks what one of the expected kind has: a number in the place of a tensor, a list in that of a dict."""
 
 
 class SettingIsFixed(LightwellError, AttributeError):

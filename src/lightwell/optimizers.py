@@ -36,14 +36,17 @@ def minimize(optimizer: Any, loss: Any, var_list: Sequence[Any] | None = None, g
     counter = _counter(global_step)
     if is_keras_optimizer(optimizer):
         step = keras_minimize(optimizer, loss, var_list, counter)
-    elif callable(getattr(optimizer, "compute_gradients", None)):
-        step = optimizer.minimize(loss, global_step=counter, var_list=var_list)
+    elif callable(getattr(optimizer, "minimize", None)):
+        # One of a user's own may take no list: tf.estimator names none to train all.
+        chosen = {} if var_list is None else {"var_list": var_list}
+        step = optimizer.minimize(loss, global_step=counter, **chosen)
     else:
         raise WrongType(
             "minimize: optimizer must be one of keras.optimizers or tf.compat.v1.train, got "
             f"{type(optimizer).__name__} {optimizer!r}. For example keras.optimizers.Adam(1e-3)."
         )
-    return tf.group(step, *_v1.get_collection(_v1.GraphKeys.UPDATE_OPS))
+    updates = _v1.get_collection(_v1.GraphKeys.UPDATE_OPS)
+    return tf.group(step, *updates) if updates else step
 
 
 def _counter(global_step: Any) -> Any:

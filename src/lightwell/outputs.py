@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongKind, WrongType
 
 _saved_model = tf.compat.v1.saved_model
 
@@ -41,11 +41,20 @@ class ClassificationOutput(ExportOutput):
 
     def __init__(self, scores: Any = None, classes: Any = None) -> None:
         if scores is None and classes is None:
-            raise UsageError("ClassificationOutput: at least one of scores and classes must be set, got neither.")
+            raise UsageError(
+                "Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and `classes` "
+                "must be defined, got neither."
+            )
         if scores is not None and not (tf.is_tensor(scores) and scores.dtype.is_floating):
-            raise UsageError(f"ClassificationOutput: scores must be a float32 Tensor; got {scores!r}.")
+            raise UsageError(
+                f"ClassificationOutput: Classification scores must be a float32 Tensor; got {scores!r}. Cast numbers "
+                "of another type with tf.cast(scores, tf.float32)."
+            )
         if classes is not None and not (tf.is_tensor(classes) and classes.dtype == tf.string):
-            raise UsageError(f"ClassificationOutput: classes must be a string Tensor; got {classes!r}.")
+            raise UsageError(
+                f"ClassificationOutput: Classification classes must be a string Tensor; got {classes!r}. Make one of "
+                "numbers with tf.as_string(classes)."
+            )
         self.scores = scores
         self.classes = classes
 
@@ -64,7 +73,10 @@ class RegressionOutput(ExportOutput):
 
     def __init__(self, value: Any) -> None:
         if not (tf.is_tensor(value) and value.dtype.is_floating):
-            raise UsageError(f"RegressionOutput: value must be a float32 Tensor; got {value!r}.")
+            raise UsageError(
+                f"RegressionOutput: Regression output value must be a float32 Tensor; got {value!r}. Cast numbers of "
+                "another type with tf.cast(value, tf.float32)."
+            )
         self.value = value
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
@@ -121,8 +133,14 @@ class _SupervisedOutput(ExportOutput):
     def _pairs_apart(self, metrics: Any) -> dict[str, Any]:
         named = metrics if isinstance(metrics, Mapping) else {self.METRICS_NAME: metrics}
         apart = {}
-        for key, (value, update) in named.items():
+        for key, pair in named.items():
             name = _with_prefix(self.METRICS_NAME, key)
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise WrongKind(
+                    f"{type(self).__name__}: {name} must be a (value, update_op) pair, as tf.compat.v1.metrics.* "
+                    f"return; got {pair!r}."
+                )
+            value, update = pair
             if not tf.is_tensor(value):
                 raise UsageError(f"{name} output value must be a Tensor; got {value!r}.")
             apart[f"{name}/{self.METRIC_VALUE_SUFFIX}"] = value
@@ -175,13 +193,13 @@ def _name(key: Any) -> str:
     if isinstance(key, tuple) and all(isinstance(part, str) for part in key):
         return "/".join(key)  # heads of several parts name their outputs so
     if not isinstance(key, str):
-        raise UsageError(f"PredictOutput: outputs must have string keys, got {key!r}.")
+        raise UsageError(f"PredictOutput: Prediction output key must be a string; got {key!r}.")
     return key
 
 
 def _tensor(key: Any, value: Any) -> Any:
     if isinstance(value, tf.SparseTensor) or not tf.is_tensor(value):
-        raise UsageError(f"PredictOutput: outputs[{key!r}] must be a Tensor, got {value!r}.")
+        raise UsageError(f"PredictOutput: outputs[{key!r}]: Prediction output value must be a Tensor; got {value!r}.")
     return value
 
 

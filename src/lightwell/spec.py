@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from lightwell import outputs
-from lightwell.errors import ModelFnError, WrongType
+from lightwell.errors import ModelFnError, WrongKind, WrongType
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, ModeKeys
 
+# What is said of hooks that are none: of those in a spec, and of those that a verb is given.
+_HOOKS_OF_SPECS = "All hooks must be SessionRunHook instances"
+HOOKS_OF_VERBS = "Hooks must be a SessionRunHook"
 HOOK_METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
 
 
@@ -115,8 +118,8 @@ def returned_spec(returned: Any, mode: str, model_fn: str) -> EstimatorSpec:
     if not isinstance(spec, EstimatorSpec):
         hint = "Is a `return` missing?" if spec is None else "End it with: return EstimatorSpec(mode=mode, ...)."
         raise ModelFnError(
-            f"model_fn {model_fn!r} should return an EstimatorSpec in mode {mode!r}, got {type(spec).__name__}"
-            f"{'' if spec is None else f' {spec!r}'}. {hint}"
+            f"model_fn {model_fn!r} in mode {mode!r}: model_fn should return an EstimatorSpec, got "
+            f"{type(spec).__name__}{'' if spec is None else f' {spec!r}'}. {hint}"
         )
     if spec.mode == mode:
         return spec
@@ -126,12 +129,18 @@ def returned_spec(returned: Any, mode: str, model_fn: str) -> EstimatorSpec:
     return EstimatorSpec(**fields)
 
 
-def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
-    """Hooks as a tuple. A hook is anything with the five methods of `SessionRunHook`, whatever its base class."""
+def checked_hooks(hooks: Sequence[Any] | None, where: str, expected: str = _HOOKS_OF_SPECS) -> tuple[Any, ...]:
+    """Hooks as a tuple. A hook is anything with the five methods of `SessionRunHook`, whatever its base class.
+
+    Raises:
+        WrongType: they are no list, or one of them is no hook; the text has `expected` in it.
+    """
     if hooks is None:
         return ()
     if isinstance(hooks, str | Mapping) or not hasattr(hooks, "__iter__"):
-        raise WrongType(f"{where} must be a list of hooks, got {hooks!r}.")
+        raise WrongType(
+            f"{where} must be a list of hooks. {expected}, given: {hooks!r}. Put a single one into a list: [hook]."
+        )
     hooks = tuple(hooks)  # first of all: an iterator can be gone through once
     for hook in hooks:
         missing = [method for method in HOOK_METHODS if not callable(getattr(hook, method, None))]
@@ -139,7 +148,7 @@ def checked_hooks(hooks: Sequence[Any] | None, where: str) -> tuple[Any, ...]:
             raise WrongType(
                 f"{where}: {hook!r} is not a hook"
                 + (": it is a class; make an instance of it." if isinstance(hook, type) else f": it has no {missing}.")
-                + f" Each must be a SessionRunHook, given: {hook!r}. Derive it from tf.compat.v1.train.SessionRunHook."
+                + f" {expected}, given: {hook!r}. Derive it from tf.compat.v1.train.SessionRunHook."
             )
     return hooks
 
@@ -153,11 +162,14 @@ def _checked_loss(loss: Any, mode: str, where: str) -> Any:
             )
         return None
     if not tf.is_tensor(loss):
-        raise WrongType(f"{where}: loss must be a tensor, got {_described(loss)}.")
+        raise WrongType(
+            f"{where}: loss must be Tensor, given: {_described(loss)}. Pass a tensor with one element, as "
+            "tf.reduce_mean(...) gives."
+        )
     _check_graph(loss, "loss", where)
     if loss.shape.is_fully_defined() and loss.shape.num_elements() != 1:
         raise ModelFnError(
-            f"{where}: Loss must be scalar, got {loss.name} of shape {tuple(loss.shape)}. "
+            f"{where}: Loss must be scalar, given: {loss.name} of shape {tuple(loss.shape)}. "
             "Reduce it first, for example with tf.reduce_mean."
         )
     return loss if loss.shape.rank == 0 else tf.reshape(loss, [])
@@ -175,7 +187,7 @@ def _checked_train_op(train_op: Any, mode: str, where: str) -> Any:
         train_op = train_op.op
     if not (isinstance(train_op, tf.Operation) or tf.is_tensor(train_op)):
         raise WrongType(
-            f"{where}: train_op must be an op or a tensor, got {_described(train_op)}. "
+            f"{where}: train_op must be Operation or Tensor, given: {_described(train_op)}. "
             "A v1 optimizer's minimize(...) returns one; several ops can be joined with tf.group(...)."
         )
     _check_graph(train_op, "train_op", where)
@@ -194,16 +206,19 @@ def _checked_predictions(predictions: Any, mode: str, where: str) -> Any:
         for key, value in predictions.items():
             if mode == ModeKeys.PREDICT and isinstance(value, tf.SparseTensor):
                 raise WrongType(
-                    f"{where}: predictions[{key!r}] must be a tensor, got a SparseTensor, which has no rows to give "
+                    f"{where}: predictions[{key}] must be Tensor, given: a SparseTensor, which has no rows to give "
                     "out. Make it dense with tf.sparse.to_dense."
                 )
             if not isinstance(value, tf.Variable) and not tf.is_tensor(value):
-                raise WrongType(f"{where}: predictions[{key!r}] must be a tensor, got {_described(value)}.")
-            _check_graph(value, f"predictions[{key!r}]", where)
+                raise WrongType(f"{where}: predictions[{key}] must be Tensor, given: {_described(value)}.")
+            _check_graph(value, "prediction values", where, key)
         return dict(predictions)
     if not tf.is_tensor(predictions):
-        raise WrongType(f"{where}: predictions must be a tensor or a dict of tensors, got {_described(predictions)}.")
-    _check_graph(predictions, "predictions", where)
+        raise WrongType(
+            f"{where}: predictions must be Tensor, given: {_described(predictions)}. Pass a tensor, or a dict of "
+            "tensors by name."
+        )
+    _check_graph(predictions, "prediction values", where)
     return predictions
 
 
@@ -212,7 +227,10 @@ def _checked_metrics(metrics: Mapping[str, Any] | None, where: str) -> dict[str,
     if metrics is None:
         return {}
     if not isinstance(metrics, Mapping):
-        raise WrongType(f"{where}: eval_metric_ops must be a dict of metrics by name, got {_described(metrics)}.")
+        raise WrongType(
+            f"{where}: eval_metric_ops must be a dict, given: {_described(metrics)}. Pass the metrics by name: "
+            "{'accuracy': tf.compat.v1.metrics.accuracy(...)}."
+        )
     objects = {}
     for name, metric in metrics.items():
         if not isinstance(name, str):
@@ -220,7 +238,7 @@ def _checked_metrics(metrics: Mapping[str, Any] | None, where: str) -> dict[str,
         if not isinstance(metric, tuple) and _is_keras_metric(metric):
             objects[name] = metric
         else:
-            _check_metric_pair(metric, f"eval_metric_ops[{name!r}]", where)
+            _check_metric_pair(metric, name, where)
     if not objects:
         return dict(metrics)
     from lightwell.interop.metrics import metric_pairs  # not before a Keras metric is there
@@ -235,17 +253,15 @@ def _is_keras_metric(metric: Any) -> bool:
     return not isinstance(metric, type) and all(callable(getattr(metric, method, None)) for method in methods)
 
 
-def _check_metric_pair(metric: Any, field: str, where: str) -> None:
-    expected = (
-        f"{where}: Values of eval_metric_ops must be (metric_value, update_op) tuples, as tf.compat.v1.metrics.* "
-        f"return, or Keras metric objects; got for {field}"
-    )
+def _check_metric_pair(metric: Any, name: str, where: str) -> None:
+    expected = f"{where}: Values of eval_metric_ops must be (metric_value, update_op) tuples, given: "
+    to_do = f" for key: {name}. Pass what tf.compat.v1.metrics.* return, or a Keras metric object."
     if not isinstance(metric, tuple) or len(metric) != 2:
-        raise WrongType(f"{expected}: {_described(metric)}.")
+        raise WrongType(f"{expected}{_described(metric)}{to_do}")
     for part in tf.nest.flatten(list(metric)):
         if not (tf.is_tensor(part) or isinstance(part, tf.Operation | tf.Variable)):
-            raise WrongType(f"{expected} a pair with {_described(part)} in it.")
-        _check_graph(part, field, where)
+            raise WrongKind(f"{expected}a pair with {_described(part)} in it{to_do}")
+        _check_graph(part, "eval_metric_ops", where, name)
 
 
 def _checked_exports(exports: Mapping[str, Any] | None, predictions: Any, mode: str, where: str) -> Any:
@@ -254,45 +270,56 @@ def _checked_exports(exports: Mapping[str, Any] | None, predictions: Any, mode: 
     if exports is None:
         return {DEFAULT_SERVING_SIGNATURE: outputs.PredictOutput(predictions)}
     if not isinstance(exports, Mapping):
-        raise WrongType(f"{where}: export_outputs must be a dict of ExportOutput by name, got {_described(exports)}.")
+        raise WrongType(
+            f"{where}: `export_outputs` must be dict, received: {_described(exports)}. Pass each ExportOutput by the "
+            "name of its signature."
+        )
     for name, output in exports.items():
         if not isinstance(output, outputs.ExportOutput):
-            raise WrongType(f"{where}: export_outputs[{name!r}] must be an ExportOutput, got {_described(output)}.")
+            raise WrongType(
+                f"{where}: Values in `export_outputs` must be ExportOutput objects, received: {_described(output)} for "
+                f"{name!r}. Pass one of those in tf.estimator.export, such as PredictOutput(outputs)."
+            )
     if len(exports) == 1:  # a lone signature is also the one that servers look for
         (only,) = exports.values()
         return {**exports, DEFAULT_SERVING_SIGNATURE: only}
     if exports and DEFAULT_SERVING_SIGNATURE not in exports:
         raise ModelFnError(
-            f"{where}: export_outputs has several signatures {sorted(exports)}, and none is called "
-            f"{DEFAULT_SERVING_SIGNATURE!r}; name the one that servers shall use when asked for none."
+            f"{where}: Multiple `export_outputs` were provided, but none of them are specified as the default, which "
+            f"is called {DEFAULT_SERVING_SIGNATURE!r}; got {sorted(exports, key=str)}. Give that name to the one that "
+            "servers shall use when asked for none."
         )
     return dict(exports)
 
 
 def _checked_scaffold(scaffold: Any, where: str) -> Any:
-    if scaffold is None:
+    if not scaffold:
         return tf.compat.v1.train.Scaffold()
     if not isinstance(scaffold, tf.compat.v1.train.Scaffold):
-        raise WrongType(f"{where}: scaffold must be a tf.compat.v1.train.Scaffold, got {_described(scaffold)}.")
+        raise WrongType(
+            f"{where}: scaffold must be tf.train.Scaffold. Given: {_described(scaffold)}. Make one with "
+            "tf.compat.v1.train.Scaffold(...)."
+        )
     return scaffold
 
 
-def _check_graph(value: Any, field: str, where: str) -> None:
+def _check_graph(value: Any, field: str, where: str, key: str | None = None) -> None:
     for part in tf.nest.flatten(value, expand_composites=True):  # a sparse or ragged tensor has several
         graph = getattr(part, "graph", None)
         if graph is None or graph is not tf.compat.v1.get_default_graph():
+            named = _name_or_value(part) if key is None else f"{key}: {_name_or_value(part)}"
             raise ModelFnError(
-                f"{where}: {field} must be from the default graph, the one that model_fn was called in; got "
-                f"{_name_or_value(part)} of another one. Build all ops inside model_fn."
+                f'{where}: {field} with "{named}" must be from the default graph, the one that model_fn was called in; '
+                "this is of another one. Build all ops inside model_fn."
             )
 
 
 def _name_or_value(tensor: Any) -> str:
     try:
-        return repr(tensor.name)
+        return str(tensor.name)
     except AttributeError:  # an eager tensor has no name
         return repr(tensor)
 
 
 def _described(value: Any) -> str:
-    return f"{type(value).__name__} {value!r}"
+    return f"{value!r} ({type(value).__name__})"

@@ -87,7 +87,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "network": (
         lambda: lw.DNNClassifier([2], [age], optimizer=SDCA("id")),
         ValueError,
-        r"is not an Optimizer instance",
+        r"is not a tf.keras.optimizers.Optimizer instance",
     ),
     "no ids": (
         lambda: _train(SDCA("ids")),

@@ -118,12 +118,16 @@ def test_labels_of_another_shape() -> None:
         lw.LinearRegressor([AGE]).train(rows(labels=[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]))
 
 
-@pytest.mark.parametrize("units", [None, [], 3])
+@pytest.mark.parametrize("units", [None, 3])
 def test_no_hidden_units(units: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"DNNClassifier: hidden_units must be given: a list .* use its linear sibling"
-    ):
+    text = r"DNNClassifier: hidden_units must be given: a list .* without hidden layers, pass \[\]"
+    with pytest.raises(ValueError, match=text):
         lw.DNNClassifier(units, [AGE])
+
+
+def test_a_model_without_hidden_layers() -> None:
+    made = lw.DNNClassifier([], [AGE]).train(rows(), steps=1)
+    assert [name for name in made.get_variable_names() if name.endswith("kernel")] == ["dnn/logits/kernel"]
 
 
 @pytest.mark.parametrize(
@@ -185,12 +189,16 @@ def test_an_optimizer_of_unknown_name() -> None:
 
 
 def test_an_optimizer_that_is_none() -> None:
-    with pytest.raises(ValueError, match=r"The given object is not an Optimizer instance. Given: 0.1 \(a float\)"):
+    with pytest.raises(
+        ValueError, match=r"The given object is not a tf.keras.optimizers.Optimizer instance. Given: 0.1 \(a float\)"
+    ):
         lw.LinearClassifier([AGE], optimizer=0.1)
 
 
 def test_a_function_that_makes_no_optimizer() -> None:
-    with pytest.raises(ValueError, match=r"not an Optimizer instance. Given: None \(a NoneType\), by optimizer\(\)"):
+    with pytest.raises(
+        ValueError, match=r"not a tf.keras.optimizers.Optimizer instance. Given: None \(a NoneType\), by optimizer\(\)"
+    ):
         lw.LinearClassifier([AGE], optimizer=lambda: None).train(rows())
 
 

@@ -96,7 +96,9 @@ def test_model_fn_gets_what_it_asks_for(kind: str, tmp_path: Path) -> None:
     """A `model_fn` that returns what it was given: the refusal quotes it."""
     model_fn, given = MODEL_FNS[kind]
     params = {"a": 1} if kind in ("all", "the rest") else None
-    with pytest.raises(lw.errors.ModelFnError, match="should return an EstimatorSpec in mode 'train', got tuple") as e:
+    with pytest.raises(
+        lw.errors.ModelFnError, match="in mode 'train': model_fn should return an EstimatorSpec, got tuple"
+    ) as e:
         lw.Estimator(model_fn, str(tmp_path), params=params).train(tiny.once)
     expected = (True, given[1].split()) if kind == "the rest" else given
     assert repr(expected) in str(e.value)
@@ -167,8 +169,8 @@ def test_an_object_that_knows_its_spec_will_do(tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (lambda features, labels: None, r"should return an EstimatorSpec in mode 'train', got NoneType.*return"),
-    (lambda features, labels: (1, 2), r"should return an EstimatorSpec .* got tuple \(1, 2\)"),
+    (lambda features, labels: None, r"in mode 'train': model_fn should return an EstimatorSpec, got NoneType.*return"),
+    (lambda features, labels: (1, 2), r"should return an EstimatorSpec, got tuple \(1, 2\)"),
     (lambda features: None, "does not take labels, but input_fn returns labels. Add an argument `labels`"),
 ]
 

@@ -126,7 +126,7 @@ def test_a_keras_metric_that_saw_no_data_says_what_to_do(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["loss", "global_step"])
 def test_reserved_names(tmp_path: Path, name: str) -> None:
-    text = f'Metric with name "{name}" is not allowed, because Estimator already defines.*Give it another name'
+    text = f"Metric with name .{name}. is not allowed, because Estimator already defines.*Give it another name"
     with pytest.raises(ModelFnError, match=text):
         evaluated(lambda f, y: {name: v1.metrics.mean(f["score"])}, tmp_path)
 
@@ -172,3 +172,22 @@ def test_values_see_all_batches_whatever_was_built_around_them(tmp_path: Path) -
             return {"m": updated(keras.metrics.Sum(), tf.ones_like(features["score"]))}
 
     assert evaluated(metrics, tmp_path)[0]["m"] == 20
+
+
+def test_a_value_may_be_a_structure(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        weight = v1.get_variable("weight", [], initializer=v1.ones_initializer())
+        loss = tf.reduce_mean(features * weight)
+        train_op = v1.train.GradientDescentOptimizer(0.1).minimize(loss, v1.train.get_global_step())
+        mean, update = v1.metrics.mean(features)
+        metrics = {"listed": ([mean], update), "named": ({"a": mean}, update)}
+        return lw.EstimatorSpec(mode, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+    def data() -> Any:
+        return tf.data.Dataset.from_tensors(np.full((2, 1), 4, np.float32))
+
+    est = lw.Estimator(model_fn, str(tmp_path))
+    est.train(data, steps=1)
+    for _ in range(2):  # the second may find the session of the first
+        found = est.evaluate(data)
+        assert (found["listed"], found["named"]) == ([4.0], {"a": 4.0})  # as 2.15.1

@@ -266,7 +266,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type, str]] = [
         lambda f: {"a": f["x"], "b": f["x"][:2]},
         {},
         ModelFnError,
-        r"Batch length of predictions should be same; the first dimensions are {'a': 4, 'b': 2}.*yield_single_examples",
+        r"Batch length of predictions should be same.*the first dimensions are {'a': 4, 'b': 2}.*yield_single_examples",
     ),
     (
         lambda f: {"a": tf.reduce_sum(f["x"])},

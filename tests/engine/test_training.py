@@ -68,7 +68,7 @@ def test_steps_add_up_and_max_steps_do_not(tmp_path: Path, log: LogLines) -> Non
     called: list[str] = []
     made.train(lambda: called.append("input"), max_steps=8)
     assert called == []
-    assert log.lines[-1] == "INFO Skipping training since max_steps has already saved."
+    assert log.lines[-1].startswith("WARNING Skipping training since max_steps has already saved.")
 
 
 def test_the_end_of_the_data_is_a_good_end(tmp_path: Path, log: LogLines) -> None:

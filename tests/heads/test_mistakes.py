@@ -122,11 +122,11 @@ _SPARSE = tf.SparseTensor([[0, 0], [1, 0]], np.array([0, 7], np.int64), [3, 1])
 _SPARSE_NAMES = tf.SparseTensor([[0, 0], [1, 0]], ["a", "z"], [3, 1])
 
 GIVEN: dict[str, Make] = {
-    "MultiClassHead: Label IDs must < n_classes. Labels must be <= n_classes - 1 and Labels must be >= 0: from 0 to 2. "
+    "MultiClassHead: Label IDs must < n_classes. Labels must be <= 3 - 1 and Labels must be >= 0: from 0 to 2. "
     "Check n_classes and the labels that input_fn gives. Got [3, 7].": (
         lambda: lw.MultiClassHead(3).loss([3, 1, 7], THREE)
     ),
-    "BinaryClassHead 'click': Label IDs must < n_classes. Labels must be <= n_classes - 1": (
+    "BinaryClassHead 'click': Label IDs must < n_classes. Labels must be <= 2 - 1": (
         lambda: lw.BinaryClassHead(name="click").loss([1, 2, 0], ONE)
     ),
     "Got [-1.0].": lambda: lw.BinaryClassHead().loss([1, -1, 0], ONE),
@@ -322,7 +322,10 @@ TRAINING: dict[str, tuple[Make, type[Exception]]] = {
         _spec(optimizer="SGD"),
         ValueError,
     ),
-    "optimizer must be one of keras.optimizers or tf.compat.v1.train, got int 3": (_spec(optimizer=3), TypeError),
+    "The given optimizer is not a tf.keras.optimizers.Optimizer instance. Received optimizer of type <class 'int'>": (
+        _spec(optimizer=3),
+        ValueError,
+    ),
     "Missing train_op": (_spec(train_op_fn=lambda loss: None), ValueError),
     "update_ops should be a list or a tuple. Given type: <class 'int'>": (
         _spec(train_op_fn=lambda loss: tf.no_op(), update_ops=3),

@@ -151,3 +151,47 @@ def test_under_the_old_names(tmp_path: Path) -> None:
         assert (Head, PoissonRegressionHead) == (lw.Head, lw.PoissonRegressionHead)
         assert isinstance(binary_or_multi_class_head(2, None, None, "sum"), lw.BinaryClassHead)
         assert isinstance(binary_or_multi_class_head(4, None, None, "sum"), lw.MultiClassHead)
+
+
+def test_a_head_trains_in_a_graph_without_a_counter() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        w = v1.get_variable("w", [], initializer=v1.ones_initializer())
+        optimizer = keras.optimizers.SGD(0.5)
+        spec = lw.RegressionHead().create_estimator_spec(
+            {}, "train", w * [[2.0]], labels=tf.constant([[0.0]]), optimizer=optimizer, trainable_variables=[w]
+        )
+        session.run(v1.global_variables_initializer())
+        session.run(spec.train_op)
+        assert session.run(w) == 1 - 0.5 * 8
+        assert v1.train.get_global_step() is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "fits"),
+    [([1.0, 3.0], True), ([[1.0], [3.0]], True), ([[1.0, 1.0], [1.0, 1.0]], False), ([[1.0]], False)],
+)
+def test_shapes_that_only_a_step_knows_are_judged_by_it(weights: Any, fits: bool) -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        logits, labels, weight = (v1.placeholder(tf.float32) for _ in range(3))
+        loss = lw.RegressionHead(weight_column="w").loss(labels, logits, {"w": weight}, "eval")
+        given = {logits: [[2.0], [4.0]], labels: [[0.0], [0.0]], weight: weights}
+        if fits:
+            assert session.run(loss, given) == (4 * 1 + 16 * 3) / 2
+            return
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"weights shape must be .*logits_shape: unknown"):
+            session.run(loss, given)
+
+
+@pytest.mark.parametrize(
+    ("head", "labels", "text"),
+    [
+        (lw.MultiClassHead(3), [[3], [0]], r"Got \[3\]"),
+        (lw.RegressionHead(), [[1.0, 2.0]], "Expected labels dimension=1"),
+        (lw.RegressionHead(), [[1.0], [2.0], [3.0]], "labels_shape"),
+    ],
+)
+def test_labels_that_do_not_fit_are_an_invalid_argument_too(head: Any, labels: Any, text: str) -> None:
+    logits = tf.ones([2, head.logits_dimension])
+    for kind in (ValueError, tf.errors.InvalidArgumentError):
+        with pytest.raises(kind, match=text):
+            head.loss(tf.constant(labels), logits, {}, "eval")

@@ -117,3 +117,10 @@ def test_rows_of_a_series_are_counted_not_named() -> None:
     pandas = pytest.importorskip("pandas")
     x = {"x": pandas.Series([7, 8, 9], index=[2, 0, 5])}
     assert numbers(read(numpy_input_fn(x, shuffle=False))) == [7, 8, 9]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_an_array_without_values_is_told(shape: tuple[int, ...]) -> None:
+    input_fn = numpy_input_fn(np.zeros(shape), shuffle=False)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"x cannot be an empty array, got one of shape \("):
+        input_fn()

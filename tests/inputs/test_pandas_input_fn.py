@@ -99,7 +99,7 @@ def test_a_frame_without_columns() -> None:
 
 
 def test_a_series_of_features_is_told_how_to_become_a_frame() -> None:
-    with pytest.raises(TypeError, match=r"x must be a pandas DataFrame; got Series\. .*to_frame\(name\)"):
+    with pytest.raises(TypeError, match=r"x must be a pandas DataFrame; got Series.*to_frame\(name\)"):
         pandas_input_fn(SERIES, shuffle=False)
 
 
@@ -120,3 +120,10 @@ def test_the_graph_does_not_hold_the_frame(tmp_path: Path) -> None:
     frame, model = pd.DataFrame(np.zeros([50_000, 20]), columns=list("abcdefghijklmnopqrst")), Echo()
     assert len(predicted(tmp_path, pandas_input_fn(frame, batch_size=25_000, shuffle=False), model)) == 2
     assert model.bytes_in_graph < 500_000
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_queue_without_a_size_takes_all_rows(shuffle: bool) -> None:
+    frame = pd.DataFrame({"a": [1, 2, 3]})
+    batches = read(pandas_input_fn(frame, batch_size=2, shuffle=shuffle, queue_capacity=None))
+    assert sorted(value for batch in batches for value in batch["a"]) == [1, 2, 3]

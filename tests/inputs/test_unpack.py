@@ -208,7 +208,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Triple(1, 2, 3), "len 2 tuple, got Triple of 3"),
     (
         lambda: slices(([1], [2], [3])),
-        r"dataset whose elements are tuples of 3; expected features or .*Map it to pairs",
+        r"elements of its dataset are tuples of 3; expected features or .*Map it to pairs",
     ),
     (lambda: iter([1]), "features must hold tensors, got list_iterator.*from_generator.*from_tensor_slices"),
     (lambda: (tf.constant(1), {"y": [(row for row in [1])]}), "labels must hold tensors, got generator"),

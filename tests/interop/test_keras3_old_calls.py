@@ -52,3 +52,22 @@ def test_outside_they_are_not_there(tmp_path: Path) -> None:
     assert not hasattr(L.Dense(2), "get_updates_for")
     with pytest.raises(AttributeError, match="iterations"):
         optimizers.SGD(0.1).iterations = tf.Variable(0)
+
+
+def test_a_layer_may_name_its_weight_first(tmp_path: Path) -> None:
+    class Line(L.Layer):  # type: ignore[misc]
+        def build(self, shape: Any) -> None:
+            self.slope = self.add_weight("slope", shape=[int(shape[-1]), 2], initializer="ones", trainable=True)
+            self.offset = self.add_weight("offset", [2], None, "zeros")
+
+        def call(self, inputs: Any) -> Any:
+            return tf.matmul(inputs, self.slope) + self.offset
+
+    def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        loss = v1.losses.sparse_softmax_cross_entropy(labels, Line()(features["x"]))
+        return lw.EstimatorSpec(mode, loss=loss, train_op=lw.minimize(optimizers.SGD(0.0), loss))
+
+    est = estimator(tmp_path, model_fn)
+    est.train(batches(), steps=1)
+    assert {"line/slope", "line/offset"} <= set(est.get_variable_names())
+    assert est.get_variable_value("line/slope").tolist() == [[1.0, 1.0]] * 6

@@ -146,3 +146,24 @@ def test_a_metric_outside_of_the_spec_counts_in_training(tmp_path: Path) -> None
     est.train(rows, hooks=[hook])
     np.testing.assert_allclose(hook.last, SCORES.sum(), rtol=1e-5)
     assert sorted(est.get_variable_names()) == ["global_step", "w"]
+
+
+def test_the_update_is_one_operation_and_can_be_exported(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    def counted(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
+        spec = model_fn(features, labels, mode)
+        seen.extend(update for _, update in spec.eval_metric_ops.values())
+        return spec
+
+    est = estimator(tmp_path / "model", counted)
+    est.train(lambda: rows().repeat(), steps=1)
+    assert all(isinstance(update, tf.Operation | tf.Tensor) for update in seen)
+    with tf.Graph().as_default():
+        receiver = lw.estimator.experimental.build_raw_supervised_input_receiver_fn(
+            {"score": v1.placeholder(tf.float32, [None], "score")}, v1.placeholder(tf.int64, [None], "label")
+        )
+    exported = est.experimental_export_all_saved_models(str(tmp_path / "export"), {"eval": receiver})
+    with tf.Graph().as_default(), v1.Session() as session:
+        signature = v1.saved_model.load(session, ["eval"], exported.decode()).signature_def["eval"]
+    assert "metrics/two updates/update_op" in signature.outputs

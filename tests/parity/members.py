@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.parity.hook_scenes import batches
-from tests.parity.mistakes import VERBS, model
+from tests.parity.mistakes.verbs import VERBS, model
 
 NOT_MEMBERS = {"__dict__", "__weakref__", "__doc__", "__module__", "__init__"}
 

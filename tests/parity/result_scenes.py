@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tests.parity.hook_scenes import SPEC_HOOKS, batches, linear
-from tests.parity.mistakes import model
+from tests.parity.mistakes.verbs import model
 from tests.parity.spies import known_name
 
 v1 = tf.compat.v1

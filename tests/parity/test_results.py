@@ -14,7 +14,18 @@ from tests.parity.result_scenes import SCENES
 import lightwell as lw
 
 RECORDED = recordings.load_json("results")["scenes"]
+_NO_STEPS = (
+    "WARNING train: Training with estimator made no steps. Perhaps input is empty or misspecified: input_fn gave no "
+    "batch. Check that its files or arrays have rows, and that batch(..., drop_remainder=True) leaves a batch."
+)
+_NOTHING_TO_DO = (
+    "WARNING Skipping training since max_steps has already saved. train: the newest checkpoint in <model_dir> is of "
+    "step 3, and max_steps=3; to train on, raise it, or say how many more with steps=."
+)
 DIFFERENT: dict[str, Any] = {
+    # What the original leaves unsaid, or says where no script shows it.
+    "log: train without data": [*(without := RECORDED["log: train without data"])[:-1], _NO_STEPS, without[-1]],
+    "log: train with nothing to do": [_NOTHING_TO_DO],
     # A warm start that finds nothing to take is refused; what does not fit is left out, with a warning that lists it.
     "warm start: variables 'kernel'": "ValueError",
     "warm start: variables 'zzz'": "ValueError",

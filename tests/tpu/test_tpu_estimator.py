@@ -51,7 +51,7 @@ def test_what_it_needs(tmp_path: Path) -> None:
         program.estimator(tmp_path, params={"batch_size": 3})
     with pytest.raises(ValueError, match="`train_batch_size` cannot be `None`"):
         program.estimator(tmp_path, use_tpu=True, train_batch_size=None)
-    with pytest.raises(ValueError, match="eval_batch_size must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="eval_batch_size must be positive, got 0"):
         program.estimator(tmp_path, eval_batch_size=0)
     with pytest.raises(ValueError, match="input_fn '<lambda>' does not include params argument, required by TPUEst"):
         program.estimator(tmp_path).train(lambda: rows({"batch_size": 2}), steps=1)

@@ -54,6 +54,13 @@ class Slow(tf.compat.v1.train.SessionRunHook):
         time.sleep(self._seconds)
 
 
+class SlowToSave(tf.compat.v1.train.CheckpointSaverListener):
+    """Between the moment at which the step is read and that at which it is saved, others take steps."""
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        time.sleep(0.1)
+
+
 def main(model_dir: str, max_steps: int, seconds: float, together: bool, strategy: bool = False) -> None:
     """What a user's program does; `together`, all who train take part in every step, each with all of the data.
 
@@ -81,7 +88,7 @@ def main(model_dir: str, max_steps: int, seconds: float, together: bool, strateg
 
     result = lw.train_and_evaluate(
         lw.Estimator(model_fn, config=config, params={"together": together}),
-        lw.TrainSpec(read, max_steps=max_steps, hooks=hooks),
+        lw.TrainSpec(read, max_steps=max_steps, hooks=hooks, saving_listeners=[SlowToSave()]),
         lw.EvalSpec(lambda: data().batch(16), steps=None, start_delay_secs=0, throttle_secs=0),
     )
     found = result.eval_result and {name: float(value) for name, value in result.eval_result.items()}

@@ -43,14 +43,14 @@ MISTAKES: dict[str, Mistake] = {
     "eval_spec is None": Mistake(
         lambda d: lw.train_and_evaluate(estimator(d), train(), None),  # type: ignore[arg-type]
         where="train_and_evaluate: `eval_spec`",
-        expected=r"must have type `tf\.estimator\.EvalSpec`, or be a list of them",
+        expected=r"must have type `tf\.estimator\.EvalSpec`\. Got: ",
         got="Got: <class 'NoneType'> None",
         do=r"Write EvalSpec\(input_fn, steps=None\)",
     ),
     "eval_spec holds something else": Mistake(
         lambda d: run(d, [evaluation("a"), tiny.once]),
         where="train_and_evaluate: `eval_spec`",
-        expected=r"must have type `tf\.estimator\.EvalSpec`, or be a list of them",
+        expected=r"must have type `tf\.estimator\.EvalSpec`\. Got: ",
         got="Got: <class 'function'> <function once",
         do=r"Write EvalSpec\(input_fn, steps=None\)",
     ),
@@ -147,8 +147,8 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "a hook of the wrong kind": Mistake(
         lambda d: train(hooks=[tiny.data]),
-        where="TrainSpec: All hooks",
-        expected="must be `SessionRunHook` instances",
+        where="TrainSpec: hooks",
+        expected="All hooks must be `SessionRunHook` instances, given: <function data",
         got="<function data .*> is not a hook",
         do=r"Derive it from tf\.compat\.v1\.train\.SessionRunHook",
     ),

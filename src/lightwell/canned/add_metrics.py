@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lightwell.callables import arguments_of, name_of
-from lightwell.errors import ModelFnError, UsageError
+from lightwell.errors import ModelFnError, UsageError, WrongKind
 from lightwell.estimator.core import Estimator
 from lightwell.keys import ModeKeys
 from lightwell.spec import EstimatorSpec
@@ -31,9 +31,9 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Mapping[str, Any]
         UsageError: `metric_fn` is no function, or takes something else.
     """
     if not isinstance(estimator, Estimator):
-        raise UsageError(f"add_metrics: estimator must be an Estimator, got {estimator!r}.")
+        raise WrongKind(f"add_metrics: estimator must be an Estimator, got {estimator!r}.")
     if not callable(metric_fn):
-        raise UsageError(f"add_metrics: metric_fn must be a function, got {metric_fn!r}.")
+        raise WrongKind(f"add_metrics: metric_fn must be a function, got {metric_fn!r}.")
     takes = arguments_of(metric_fn)
     unknown = sorted(takes.required.difference(_ARGUMENTS))
     if unknown:

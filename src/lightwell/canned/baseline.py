@@ -13,7 +13,7 @@ from lightwell.canned.optimizers.choose import check_optimizer, optimizer_for, s
 from lightwell.canned.spec import checked_head, spec_of
 from lightwell.canned.task_heads import classifier_head, regressor_head
 from lightwell.config import RunConfig
-from lightwell.errors import ModelFnError
+from lightwell.errors import WrongKind
 from lightwell.estimator.core import Estimator
 from lightwell.heads.losses import SUM_OVER_BATCH_SIZE
 from lightwell.layers.record import Calling
@@ -133,7 +133,7 @@ class BaselineModel:
 def _rows(features: Any, where: str) -> Any:
     """How many examples there are, by any of the features."""
     if not isinstance(features, Mapping) or not features:
-        raise ModelFnError(
+        raise WrongKind(
             f"{where}: features should be a dictionary of `Tensor`s, got {type(features).__name__} {features!r}. It "
             "reads none of them but counts the examples by one: let input_fn give {'x': x}."
         )
@@ -145,5 +145,5 @@ def _model(
     model: BaselineClassifier | BaselineRegressor | BaselineEstimator, head: Any, optimizer: Any
 ) -> BaselineModel:
     where = type(model).__name__
-    check_optimizer(optimizer, where)
+    check_optimizer(optimizer, where, face=model._face)
     return BaselineModel(model._face, where, head, optimizer)

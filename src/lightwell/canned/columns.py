@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell import _tf
-from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongFeature, near
+from lightwell.errors import ModelFileError, ModelFnError, UnknownFeature, UsageError, WrongFeature, WrongKind, near
 from lightwell.layers.record import giver_of_features
 
 
@@ -33,10 +33,12 @@ def column_list(feature_columns: Any, where: str, argument: str = "feature_colum
     Raises:
         UsageError: there are none, or they are no columns.
     """
+    if feature_columns is None:
+        raise UsageError(f"{where}: {argument} must not be empty, got None. Pass at least one column.")
     if isinstance(feature_columns, Mapping | str) or not (
         isinstance(feature_columns, Iterable) or _is_column(feature_columns)
     ):
-        raise UsageError(
+        raise WrongKind(
             f"{where}: {argument} must be a list of feature columns, got {type(feature_columns).__name__} "
             f"{feature_columns!r}. Pass [tf.feature_column.numeric_column('age'), ...]."
         )
@@ -118,6 +120,8 @@ def _check_source(features: Mapping[str, Any], source: Any, column: Any, where: 
 
 
 def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
+    if not _is_tensorflows(source):  # the type of another's column may be that of what it gives
+        return
     is_class = hasattr(source, "number_buckets")  # a column of class numbers names no type
     wanted, got = getattr(source, "dtype", tf.int64 if is_class else None), getattr(feature, "dtype", None)
     if wanted is None or got is None:
@@ -148,13 +152,18 @@ def _check_type(feature: Any, key: str, source: Any, where: str) -> None:
 
 def _check_width(features: Mapping[str, Any], column: Any, where: str) -> None:
     """Refuses a number of numbers per example that is known, and another than a numeric column has."""
-    if not isinstance(column, _tf.feature_columns().DenseColumn):  # a sequence has as many as it has
-        return
+    if not isinstance(column, _tf.feature_columns().DenseColumn) or not _is_tensorflows(column):
+        return  # a sequence has as many as it has
     feature, wanted = features.get(getattr(column, "key", "")), getattr(column, "shape", None)
     if wanted is None or not isinstance(feature, tf.Tensor) or feature.shape.rank is None:
         return
     if getattr(column, "normalizer_fn", None) is not None:  # which may cut out what it needs
         return
+    if feature.shape.rank == 0:
+        raise WrongFeature(
+            f"{where}: Feature (key: {column.key}) cannot have rank 0. Given: {feature!r}. It has a value for each "
+            f"example: give it at least one dimension in {giver_of_features()}."
+        )
     got = feature.shape[1:].num_elements()  # one where there is no second dimension
     if got is not None and got != math.prod(wanted):
         raise WrongFeature(
@@ -163,6 +172,11 @@ def _check_width(features: Mapping[str, Any], column: Any, where: str) -> None:
             f"tf.feature_column.numeric_column({column.key!r}, shape={list(feature.shape[1:]) or [1]}), or give "
             f"other numbers in {giver_of_features()}."
         )
+
+
+def _is_tensorflows(column: Any) -> bool:
+    """Whether a column is of TensorFlow's own kinds, of which it is known how they read a feature."""
+    return isinstance(column, _Crossed) or type(column).__module__.startswith("tensorflow.python.feature_column.")
 
 
 def _keys(source: Any) -> Iterator[str]:

@@ -22,7 +22,7 @@ from lightwell.spec import EstimatorSpec
 
 _v1 = tf.compat.v1
 _HIGHEST_LINEAR_RATE = 0.005
-_V1_DNN_RATE = 0.001
+_DNN_RATE = 0.001  # whichever optimizer is named; in a model of layers alone, SGD by name has another
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,9 @@ class CombinedModel:
         trainable, ops, counter = _v1.trainable_variables(), [], None
         of_linear = [one for one in trainable if one.op.name.startswith(f"{LINEAR_SCOPE}/")]
         if self.dnn is not None:
-            rate = _V1_DNN_RATE if self.face == "v1" else None
-            optimizer = optimizer_for(self.face, self.dnn_optimizer, self.where, rate=rate, argument="dnn_optimizer")
+            optimizer = optimizer_for(
+                self.face, self.dnn_optimizer, self.where, rate=_DNN_RATE, argument="dnn_optimizer"
+            )
             known = {id(one) for one in of_linear}
             ops.append(step_by(optimizer, loss, [one for one in trainable if id(one) not in known]))
         if self.linear is not None:

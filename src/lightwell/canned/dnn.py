@@ -182,7 +182,7 @@ class DNNModel:
 
 
 def _model(head: Any, logits: DNNLogits, optimizer: Any) -> DNNModel:
-    check_optimizer(optimizer, logits.where)
+    check_optimizer(optimizer, logits.where, face=logits.face)
     return DNNModel(head, logits, optimizer)
 
 

@@ -179,7 +179,7 @@ class _Given:
         """The linear part."""
         if not columns:
             return None
-        check_optimizer(optimizer, self.where, "linear_optimizer")
+        check_optimizer(optimizer, self.where, "linear_optimizer", self.face)
         combiner = checked_combiner(combiner, self.where, "linear_sparse_combiner")
         return LinearLogits(self.where, column_list(columns, self.where, "linear_feature_columns"), combiner, self.face)
 
@@ -189,7 +189,7 @@ class _Given:
         """The deep part."""
         if not columns:
             return None
-        check_optimizer(optimizer, self.where, "dnn_optimizer")
+        check_optimizer(optimizer, self.where, "dnn_optimizer", self.face)
         if not units:
             raise UsageError(
                 f"{self.where}: dnn_hidden_units must be defined when dnn_feature_columns is specified. Pass the "

@@ -18,7 +18,7 @@ from lightwell._names import Face
 from lightwell.canned.columns import check_features
 from lightwell.canned.dense_columns import dense_columns
 from lightwell.canned.summaries import show_layer, shown_scope
-from lightwell.errors import UsageError
+from lightwell.errors import WrongKind
 from lightwell.keys import ModeKeys
 
 _v1 = tf.compat.v1
@@ -72,22 +72,21 @@ class DNNLogits:
 
 
 def checked_units(hidden_units: Any, where: str, argument: str = "hidden_units") -> tuple[int, ...]:
-    """The sizes of the hidden layers.
+    """The sizes of the hidden layers; an empty list for a model whose logits come from the columns at once.
 
     Raises:
-        UsageError: there are none, or one is no positive number.
+        UsageError: they are no list, or one is no positive number.
     """
-    is_list = isinstance(hidden_units, Iterable) and not isinstance(hidden_units, str | Mapping)
-    sizes = list(hidden_units) if is_list else []
-    if not sizes:
-        raise UsageError(
+    if not isinstance(hidden_units, Iterable) or isinstance(hidden_units, str | Mapping):
+        raise WrongKind(
             f"{where}: {argument} must be given: a list with the number of units of each hidden layer, such as "
-            f"[64, 32]; got {hidden_units!r}. For a model without hidden layers, use its linear sibling."
+            f"[64, 32]; got {hidden_units!r}. For a model without hidden layers, pass []."
         )
+    sizes = list(hidden_units)
     for units in sizes:
         if isinstance(units, bool) or not hasattr(units, "__index__") or int(units) < 1:
             swapped = " Columns go to feature_columns." if hasattr(units, "name") else ""
-            raise UsageError(
+            raise WrongKind(
                 f"{where}: {argument} must hold positive whole numbers, the number of units of each hidden layer, such "
                 f"as [64, 32]; got {units!r} ({type(units).__name__}) in {sizes!r}.{swapped}"
             )

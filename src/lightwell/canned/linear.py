@@ -193,9 +193,10 @@ def _model(
     partitioner: Any,
 ) -> LinearModel:
     where = type(model).__name__
+    optimizer = optimizer or "Ftrl"
     if isinstance(optimizer, LinearSDCA):
         optimizer.check(head, sparse_combiner, where)
     else:
-        check_optimizer(optimizer, where)
+        check_optimizer(optimizer, where, face=model._face)
     columns, combiner = column_list(feature_columns, where), checked_combiner(sparse_combiner, where)
     return LinearModel(head, LinearLogits(where, columns, combiner, model._face), optimizer, partitioner)

@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.callables import arguments_of
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongKind
 from lightwell.spec import EstimatorSpec
 
 _SPEC = "create_estimator_spec"
@@ -45,7 +45,7 @@ def checked_head(head: Any, where: str) -> Any:
     """
     make = getattr(head, _SPEC, None)
     if isinstance(head, type) or not callable(make) or not hasattr(head, "logits_dimension"):
-        raise UsageError(
+        raise WrongKind(
             f"{where}: head must be a Head, such as tf.estimator.BinaryClassHead(), got {head!r} "
             f"({type(head).__name__}). It needs `{_SPEC}` and `logits_dimension`."
         )

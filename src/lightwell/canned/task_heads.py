@@ -27,9 +27,12 @@ def classifier_head(
     Raises:
         UsageError: `n_classes` is no number above 1.
     """
+    if n_classes is None:
+        raise UsageError(f"{where}: n_classes cannot be None. It is the number of classes, 2 or more.")
     if isinstance(n_classes, bool) or not hasattr(n_classes, "__index__") or int(n_classes) < 2:
         raise UsageError(
-            f"{where}: n_classes must be > 1, a whole number, got {n_classes!r}. Labels are 0 to n_classes - 1."
+            f"{where}: n_classes must be > 1, a whole number, got {n_classes!r}. With two classes it is 2, with more "
+            f"n_classes must be > 2: {n_classes!r}. Labels are 0 to n_classes - 1."
         )
     number = int(n_classes)
     if face == "v1":

@@ -195,8 +195,8 @@ def call_model_fn(recipe: Recipe, inputs: Inputs) -> EstimatorSpec:
     takes = arguments_of(function)
     if not takes.accepts("labels") and not takes.anything and inputs.labels is not None:
         raise ModelFnError(
-            f"model_fn {name!r} does not take labels, but input_fn returns labels. Add an argument `labels`, or let "
-            "input_fn return features only."
+            f"model_fn {name!r} cannot be called: model_fn does not take labels, but input_fn returns labels. Add an "
+            "argument `labels`, or let input_fn return features only."
         )
     available = {"labels": inputs.labels, "mode": recipe.mode, "params": recipe.params, "config": recipe.config}
     chosen = {key: value for key, value in available.items() if takes.accepts(key) or takes.anything}

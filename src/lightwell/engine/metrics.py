@@ -23,10 +23,10 @@ def with_loss_metric(spec: EstimatorSpec) -> EstimatorSpec:
     Raises:
         ModelFnError: a metric has a reserved name.
     """
-    for reserved in (LOSS, GLOBAL_STEP):
+    for reserved, quoted in ((LOSS, f'"{LOSS}"'), (GLOBAL_STEP, f"`{GLOBAL_STEP}`")):
         if reserved in spec.eval_metric_ops:
             raise ModelFnError(
-                f'model_fn: Metric with name "{reserved}" is not allowed, because Estimator already defines a default '
+                f"model_fn: Metric with name {quoted} is not allowed, because Estimator already defines a default "
                 "metric with the same name. Give it another name in eval_metric_ops."
             )
     return spec._replace(eval_metric_ops={**spec.eval_metric_ops, LOSS: tf.compat.v1.metrics.mean(spec.loss)})

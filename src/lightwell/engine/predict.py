@@ -16,7 +16,7 @@ import tensorflow as tf
 from lightwell.engine.build import Draft
 from lightwell.engine.program import Program
 from lightwell.engine.runner import END_OF_INPUT, Runner
-from lightwell.errors import ModelFnError, UsageError
+from lightwell.errors import ModelFnError, NoRows, UsageError
 from lightwell.log import logger
 from lightwell.loops.task import Task
 
@@ -104,20 +104,24 @@ def batch_length(batch: Mapping[str, Any]) -> int:
     """The number of examples in a batch of predictions.
 
     Raises:
-        ModelFnError: one has no batch dimension, or they differ in it.
+        NoRows: one has no batch dimension.
+        ModelFnError: they differ in it.
     """
     lengths = {}
     for key, value in batch.items():
         if not np.ndim(value):
-            raise ModelFnError(
+            raise NoRows(
                 f"predict: predictions[{key!r}] has no batch dimension (it is {value!r}), so it cannot be given out "
                 "example by example. Pass yield_single_examples=False, or leave it out with predict_keys."
             )
         lengths[key] = len(value)
     if len(set(lengths.values())) > 1:
+        first = next(iter(lengths.values()))
+        other = next(key for key, length in lengths.items() if length != first)
         raise ModelFnError(
-            f"predict: Batch length of predictions should be same; the first dimensions are {lengths}. "
-            "Pass yield_single_examples=False to get whole batches, or choose some with predict_keys."
+            f"predict: Batch length of predictions should be same. {other} has different batch length than others: the "
+            f"first dimensions are {lengths}. Pass yield_single_examples=False to get whole batches, or choose "
+            "some with predict_keys."
         )
     return next(iter(lengths.values()), 0)
 

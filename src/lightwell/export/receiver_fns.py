@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from lightwell.config import RunConfig
 from lightwell.engine.build import Recipe, draft
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongKind
 from lightwell.export.receivers import SINGLE_LABEL, SINGLE_RECEIVER, ServingInputReceiver, SupervisedInputReceiver
 from lightwell.keys import ModeKeys
 
@@ -32,9 +32,18 @@ def build_parsing_serving_input_receiver_fn(
 
     Returns:
         A function without arguments that returns a `ServingInputReceiver`.
+
+    Raises:
+        UsageError: `feature_spec` is None.
     """
 
     def serving_input_receiver_fn() -> ServingInputReceiver:
+        if feature_spec is None:
+            raise UsageError(
+                "build_parsing_serving_input_receiver_fn: Argument `features` cannot be None: feature_spec must tell "
+                "how each feature is read out of an example, got None. "
+                "tf.feature_column.make_parse_example_spec(columns) makes one of feature columns."
+            )
         serialized = tf.compat.v1.placeholder(tf.string, [default_batch_size], name="input_example_tensor")
         features = tf.io.parse_example(serialized, dict(feature_spec))
         return ServingInputReceiver(features, {"examples": serialized})
@@ -130,13 +139,13 @@ def _placeholders(where: str, examples: Any, batch_size: int | None, single: str
     if isinstance(examples, Mapping):
         return {name: _placeholder(where, name, example, batch_size) for name, example in examples.items()}
     if single is None:
-        raise WrongType(f"{where} must be a dict of tensors by name, got {type(examples).__name__} {examples!r}.")
+        raise WrongKind(f"{where} must be a dict of tensors by name, got {type(examples).__name__} {examples!r}.")
     return _placeholder(where, single, examples, batch_size)
 
 
 def _placeholder(where: str, name: str, example: Any, batch_size: int | None) -> Any:
     if not hasattr(example, "dtype") or not hasattr(example, "shape"):
-        raise WrongType(
+        raise WrongKind(
             f"{where}: {name!r} must be a tensor, a tf.TensorSpec or an array, got {type(example).__name__} "
             f"{example!r}. It tells type and shape, batch dimension first; its values do not matter."
         )

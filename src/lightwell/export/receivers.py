@@ -118,7 +118,10 @@ def _fed(tensors: Any, alternatives: Any) -> tuple[dict[str, Any], dict[Any, dic
             'as {"image": {"image": tensor}}.'
         )
     what = "receiver_tensors_alternative"
-    return named, {name: _named(group, what, SINGLE_RECEIVER, (str,)) for name, group in alternatives.items()}
+    return named, {
+        name: _named(_given(group, "receiver_tensors_alternatives"), what, SINGLE_RECEIVER, (str,))
+        for name, group in alternatives.items()
+    }
 
 
 def _named(given: Any, what: str, single: str, keys: tuple[type, ...]) -> dict[Any, Any]:

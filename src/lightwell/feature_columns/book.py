@@ -152,9 +152,17 @@ def _own_name(variable: Any) -> str:
 
 def _inputs_of(column: Any, features: Any) -> Any:
     """The features that a column reads."""
-    # Columns of `shared_embedding_columns` are of TensorFlow's older kind, over a column of the newer one.
-    told = column if hasattr(type(column), "parse_example_spec") else column.categorical_column
-    return {key: features[key] for key in told.parse_example_spec if key in features}
+    return {key: features[key] for key in _parse_spec(column) if key in features}
+
+
+def _parse_spec(column: Any) -> Mapping[str, Any]:
+    """How a column's features are parsed, by their keys; columns of TensorFlow's older kind tell it otherwise."""
+    if hasattr(type(column), "parse_example_spec"):
+        return dict(column.parse_example_spec)
+    inner = getattr(column, "categorical_column", None)  # of the newer kind, below one of `shared_embedding_columns`
+    if inner is not None and hasattr(type(inner), "parse_example_spec"):
+        return dict(inner.parse_example_spec)
+    return dict(column._parse_example_spec)
 
 
 def distinct(variables: Iterable[Any]) -> list[Any]:

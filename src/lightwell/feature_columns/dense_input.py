@@ -12,10 +12,9 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.feature_columns.book import ColumnsAtBook, distinct, with_shared
-from lightwell.feature_columns.hints import explained
+from lightwell.feature_columns.hints import explained, without_warnings
 from lightwell.feature_columns.slots import ColumnsLayer, slots_of
 from lightwell.layers.attach import attach_layer
-from lightwell.log import without_deprecations
 
 tensorflows_input_layer = tf.compat.v1.feature_column.input_layer
 
@@ -55,7 +54,7 @@ def input_layer(
     """
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
     outputs, variables, book = ScopedOutputs(), dict[Any, Any](), ColumnsAtBook(features, "InputLayer")
-    with explained(columns), without_deprecations():
+    with explained(columns), without_warnings():
         reading = book.reading(columns)
         result = tensorflows_input_layer(features, reading, weight_collections, trainable, variables, outputs)
     layer, shared = ColumnsLayer(outputs.scope, slots_of(outputs)), with_shared(variables)

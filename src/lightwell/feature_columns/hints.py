@@ -1,16 +1,19 @@
 """Errors about feature columns, with the way out.
 
-Owns `explained`, which lets TensorFlow's own errors gain a sentence of ours, and `wrap_hint`, that sentence. The type
+Owns `explained`, which lets TensorFlow's own errors gain a sentence of ours, `wrap_hint`, that sentence, and
+`without_warnings`, which leaves out what TensorFlow says about itself. The type
 of an error never changes, and TensorFlow's text stays in front.
 """
 
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from lightwell import _tf
+from lightwell.log import without_deprecations
 
 _RAW_CATEGORICAL = "You can wrap a categorical column"
 _SHARED_IN_A_FUNCTION = "SharedEmbeddingColumns are not supported"
@@ -26,6 +29,15 @@ def explained(feature_columns: Any) -> Iterator[None]:
         if not hint or hint in str(error):
             raise
         raise type(error)(f"{error} {hint}") from error
+
+
+@contextlib.contextmanager
+def without_warnings() -> Iterator[None]:
+    """Leaves out what TensorFlow warns of about its own way of making the weights of columns: nothing that a caller
+    could change."""
+    with without_deprecations(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="`layer.add_variable` is deprecated", category=UserWarning)
+        yield
 
 
 def wrap_hint(column_name: str) -> str:

@@ -6,7 +6,6 @@ and each column with its term of the sum.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,10 +13,9 @@ import tensorflow as tf
 
 from lightwell import _tf
 from lightwell.feature_columns.book import ColumnsAtBook, distinct, with_shared
-from lightwell.feature_columns.hints import explained
+from lightwell.feature_columns.hints import explained, without_warnings
 from lightwell.feature_columns.slots import ColumnsLayer, ColumnTerm
 from lightwell.layers.attach import attach_layer
-from lightwell.log import without_deprecations
 
 tensorflows_linear_model = tf.compat.v1.feature_column.linear_model
 _BIAS = "bias"
@@ -49,9 +47,7 @@ def linear_model(
     columns = list(feature_columns) if isinstance(feature_columns, Iterator) else feature_columns
     variables: dict[Any, Any] = {}
     book = ColumnsAtBook(features, "LinearModel")
-    with explained(columns), without_deprecations(), warnings.catch_warnings():
-        # About TensorFlow's own way of making these weights; nothing that a caller could change.
-        warnings.filterwarnings("ignore", message="`layer.add_variable` is deprecated", category=UserWarning)
+    with explained(columns), without_warnings():
         result = tensorflows_linear_model(
             features, book.reading(columns), units, sparse_combiner, weight_collections, trainable, variables
         )

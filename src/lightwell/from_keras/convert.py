@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.config import RunConfig
-from lightwell.errors import ModelFileError, UsageError, WrongType
+from lightwell.errors import ModelFileError, UsageError, WrongKind, WrongType
 from lightwell.estimator.core import Estimator
 from lightwell.from_keras.model_fn import KerasModel, KerasModelFn
 from lightwell.interop import doors
@@ -106,14 +106,14 @@ def _described(model: Any, custom_objects: Mapping[str, Any]) -> KerasModel:
     keras, legacy = doors.keras3(), doors.legacy_keras()
     is_legacy = legacy is not None and isinstance(model, legacy.Model)
     if not is_legacy and not (keras is not None and isinstance(model, keras.Model)):
-        raise WrongType(
+        raise WrongKind(
             f"model_to_estimator: keras_model must be a Keras model, got {type(model).__name__} {model!r}. Put layers "
             "into a keras.Sequential, or call them in a model_fn."
         )
     if not doors.is_compiled(model):
         raise UsageError(
-            f"model_to_estimator: The given keras model {model.name!r} has not been compiled yet. It must be compiled, "
-            "as the Estimator takes loss, optimizer and metrics from it. Please compile the model with "
+            f"model_to_estimator: {model.name!r}: The given keras model has not been compiled yet. It must be "
+            "compiled, as the Estimator takes loss, optimizer and metrics from it. Please compile the model with "
             "`model.compile()` before calling `model_to_estimator()`."
         )
     if is_legacy:

@@ -59,7 +59,7 @@ class BinaryClassHead(OneTaskHead):
         name: str | None = None,
     ) -> None:
         super().__init__(name, weight_column, loss_reduction, loss_fn)
-        self._precision_curve = "PR"
+        self._rate_curve, self._precision_curve = "ROC", "PR"
         where = described(self)
         self._thresholds = checked_thresholds(thresholds, where)
         self._vocabulary = checked_vocabulary(label_vocabulary, where)
@@ -98,7 +98,7 @@ class BinaryClassHead(OneTaskHead):
                 key(MetricKeys.PREDICTION_MEAN): Mean(MetricKeys.PREDICTION_MEAN),
                 key(MetricKeys.LABEL_MEAN): Mean(MetricKeys.LABEL_MEAN),
                 key(MetricKeys.ACCURACY_BASELINE): Baseline(MetricKeys.ACCURACY_BASELINE),
-                key(MetricKeys.AUC): AUC(MetricKeys.AUC),
+                key(MetricKeys.AUC): AUC(MetricKeys.AUC, curve=self._rate_curve),
                 key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve=self._precision_curve),
             }
             metrics |= penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)

@@ -7,9 +7,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongKind
 
 _MOST_SHOWN = 10
+
+
+class DoesNotFit(UsageError, tf.errors.InvalidArgumentError):
+    """Labels or weights have a shape, or values, that the head cannot use; what a step says of it, and TensorFlow where
+    values are at hand."""
+
+    def __init__(self, message: str) -> None:
+        tf.errors.InvalidArgumentError.__init__(self, None, None, message)
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 def require(value: Any, is_good: Callable[[Any], Any], text: str, told: Callable[[Any], Any] | None = None) -> Any:
@@ -25,13 +36,13 @@ def require(value: Any, is_good: Callable[[Any], Any], text: str, told: Callable
         The value; in a graph one whose step fails if an element is bad.
 
     Raises:
-        UsageError: outside of graphs, an element is bad.
+        DoesNotFit: outside of graphs, an element is bad.
     """
     good = is_good(value)
     shown = value if told is None else told(value)
     if tf.executing_eagerly():
         if not bool(tf.reduce_all(good)):
-            raise UsageError(f"{text} Got {_listed(tf.boolean_mask(shown, tf.logical_not(good)))}.")
+            raise DoesNotFit(f"{text} Got {_listed(tf.boolean_mask(shown, tf.logical_not(good)))}.")
         return value
     bad = tf.gather_nd(shown, tf.where(tf.logical_not(good)))
     return _unless(tf.equal(tf.size(bad), 0), [f"{text} Got", bad], value)
@@ -52,10 +63,10 @@ def whole_number(value: Any, argument: str, where: str) -> int:
     """A whole number that was given as `argument`.
 
     Raises:
-        WrongType: it is something else.
+        WrongKind: it is something else.
     """
     if isinstance(value, str) or not hasattr(value, "__index__"):
-        raise WrongType(f"{where}: {argument} must be a whole number, got {value!r}.")
+        raise WrongKind(f"{where}: {argument} must be a whole number, got {value!r}.")
     return int(value)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongKind
 from lightwell.heads.check import require
 from lightwell.heads.shapes import dense_labels, present
 
@@ -61,8 +61,10 @@ class Vocabulary:
         return tf.lookup.StaticHashTable(content, default_value=-1, name="class_id_lookup")
 
 
-def checked_vocabulary(label_vocabulary: Any, where: str, n_classes: int | None = None) -> Vocabulary | None:
-    """A vocabulary out of a head's argument; None stays None.
+def checked_vocabulary(
+    label_vocabulary: Any, where: str, n_classes: int | None = None, several: bool = False
+) -> Vocabulary | None:
+    """A vocabulary out of a head's argument; None stays None. `several`: an example may be of several classes.
 
     Raises:
         UsageError: it is no list of strings, or does not have `n_classes` of them.
@@ -71,11 +73,11 @@ def checked_vocabulary(label_vocabulary: Any, where: str, n_classes: int | None 
         return None
     if not isinstance(label_vocabulary, list | tuple):
         raise UsageError(
-            f"{where}: label_vocabulary should be a list or a tuple. Given type: {type(label_vocabulary)}. For example "
-            "['no', 'yes']."
+            f"{where}: label_vocabulary {'must be a list or tuple' if several else 'should be a list or a tuple'}. "
+            f"Given type: {type(label_vocabulary)}. For example ['no', 'yes']."
         )
     others = [word for word in label_vocabulary if not isinstance(word, str | bytes)]
-    if others or not label_vocabulary:
+    if others or not (label_vocabulary or n_classes):
         raise UsageError(
             f"{where}: label_vocabulary should be a list of strings, one for each class, got "
             f"{others[:5] if others else 'an empty list'}. Labels that are numbers need no vocabulary."
@@ -114,8 +116,11 @@ def class_ids(labels: Any, logits: Any, n_classes: int, vocabulary: Vocabulary |
 
 def in_range(labels: Any, n_classes: int, where: str) -> Any:
     """Labels that must be from 0 to `n_classes - 1`."""
+    # Where values are at hand, the number is told in the place of its name.
+    most = f"{n_classes} - 1" if tf.executing_eagerly() else "n_classes - 1"
+    old = "" if tf.executing_eagerly() else " (Labels must <= n_classes - 1)"  # how the heads of TensorFlow 1 say it
     text = (
-        f"{where}: Label IDs must < n_classes. Labels must be <= n_classes - 1 and Labels must be >= 0: from 0 to "
+        f"{where}: Label IDs must < n_classes. Labels must be <= {most} and Labels must be >= 0{old}: from 0 to "
         f"{n_classes - 1}. Check n_classes and the labels that input_fn gives."
     )
     return require(labels, lambda given: (given >= 0) & (given <= n_classes - 1), text)
@@ -166,7 +171,7 @@ def multi_hot(labels: Any, logits: Any, n_classes: int, vocabulary: Vocabulary |
 def _from_sparse(labels: Any, n_classes: int, vocabulary: Vocabulary | None, where: str) -> Any:
     if labels.dtype == tf.string:
         if vocabulary is None:
-            raise UsageError(
+            raise WrongKind(
                 f"{where}: the labels are strings, and the head has no label_vocabulary. Pass label_vocabulary=[...]: "
                 f"the {n_classes} classes by name."
             )
@@ -188,7 +193,7 @@ def _from_sparse(labels: Any, n_classes: int, vocabulary: Vocabulary | None, whe
 
 def _strings(labels: Any, where: str) -> Any:
     if labels.dtype != tf.string:
-        raise UsageError(
+        raise WrongKind(
             f"{where}: Labels dtype should be string if there is a vocabulary. Instead got {labels.dtype}. Leave "
             "label_vocabulary out if the labels are class indices."
         )

@@ -15,6 +15,7 @@ _v1 = tf.compat.v1
 _BUCKETS = 200
 _TINY = 1e-6
 TRAPEZOIDS = "PR by trapezoids"
+OLD_RATES = "ROC with a small number"
 
 
 class Metric:
@@ -148,7 +149,8 @@ class Recall(Precision):
 class AUC(Metric):
     """The area under a curve over 200 thresholds: that of rates (`ROC`), or of precision over recall (`PR`).
 
-    In TensorFlow 1 the latter was one of trapezoids, which is too large (`PR by trapezoids`).
+    In TensorFlow 1 the latter was one of trapezoids, which is too large (`PR by trapezoids`), and a small number kept
+    the rates from a division by zero (`ROC with a small number`): without a positive label the area is 1 there.
 
     It counts true and false labels by bucket of their prediction; a threshold is the lower edge of a bucket, and what
     lies above it is the sum of the buckets from there on.
@@ -172,15 +174,19 @@ class AUC(Metric):
 
     def result(self) -> Any:
         true, false = (tf.cumsum(variable.read_value(), reverse=True) for variable in self.variables)
-        area = {"ROC": _area_of_rates, "PR": _area_of_precision, TRAPEZOIDS: _area_of_trapezoids}[self.curve]
-        return area(true, false)
+        return _AREAS[self.curve](true, false)
 
 
 def _area_of_rates(true: Any, false: Any) -> Any:
     """Trapezoids below the curve of the true over the false positive rate."""
     heights = tf.math.divide_no_nan(true, true[0])
-    places = tf.math.divide_no_nan(false, false[0])
-    return tf.reduce_sum((places[:-1] - places[1:]) * (heights[:-1] + heights[1:]) / 2.0)
+    return _trapezoids(tf.math.divide_no_nan(false, false[0]), heights)
+
+
+def _area_of_old_rates(true: Any, false: Any) -> Any:
+    """The same as TensorFlow 1 computed it."""
+    heights = (true + _TINY) / (true[0] + _TINY)
+    return _trapezoids(false / (false[0] + _TINY), heights)
 
 
 def _area_of_precision(true: Any, false: Any) -> Any:
@@ -202,7 +208,20 @@ def _area_of_trapezoids(true: Any, false: Any) -> Any:
     """Trapezoids below precision over recall; where nothing is found, precision is 1."""
     recall = (true + _TINY) / (true[0] + _TINY)
     precision = (true + _TINY) / (true + false + _TINY)
-    return tf.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2.0)
+    return _trapezoids(recall, precision)
+
+
+def _trapezoids(places: Any, heights: Any) -> Any:
+    """The area below a curve whose places fall."""
+    return tf.reduce_sum((places[:-1] - places[1:]) * (heights[:-1] + heights[1:]) / 2.0)
+
+
+_AREAS = {
+    "ROC": _area_of_rates,
+    OLD_RATES: _area_of_old_rates,
+    "PR": _area_of_precision,
+    TRAPEZOIDS: _area_of_trapezoids,
+}
 
 
 def _weights(sample_weight: Any, values: Any) -> Any:

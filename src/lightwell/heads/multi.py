@@ -7,10 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UsageError, WrongType, near
+from lightwell.errors import UsageError, WrongKind, near
 from lightwell.heads.base import Head, described, suffixed
 from lightwell.heads.metrics import Mean
 from lightwell.heads.penalty import penalty_metric, regularized, update_penalty_metric
+from lightwell.heads.shapes import present
 from lightwell.heads.training import train_op_of, write_summaries
 from lightwell.keys import DEFAULT_SERVING_SIGNATURE, PREDICT_SERVING_KEY, TRAINING_SCOPE, MetricKeys, ModeKeys
 from lightwell.outputs import ExportOutput, PredictOutput
@@ -35,7 +36,7 @@ class MultiHead(Head):
             raise UsageError(f"{where}: Must specify heads. Given: {heads}. Pass a list of heads.")
         for head in heads:
             if not hasattr(head, "create_estimator_spec"):
-                raise WrongType(f"{where}: heads must be a list of Head, got {head!r} in it.")
+                raise WrongKind(f"{where}: heads must be a list of Head, got {head!r} in it.")
             if not head.name:
                 raise UsageError(
                     f"{where}: All given heads must have name specified. Given: {head!r}. Pass name='...' to each head."
@@ -181,6 +182,8 @@ class MultiHead(Head):
             return regularized(tf.add_n(weighted), regularization_losses)
 
     def _labels(self, labels: Any) -> Mapping[str, Any]:
+        if labels is None:
+            present(labels, described(self))
         if not isinstance(labels, Mapping):
             raise UsageError(
                 f"{described(self)}: labels must be a dict. Given: {labels}. Let input_fn return labels by name of the "

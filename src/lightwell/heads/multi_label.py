@@ -62,7 +62,7 @@ class MultiLabelHead(OneTaskHead):
         where = described(self)
         self._n_classes = _checked_n_classes(n_classes, where)
         self._thresholds = checked_thresholds(thresholds, where)
-        self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes)
+        self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes, several=True)
         self._own_metrics_of = _checked_classes(
             classes_for_class_based_metrics, self._n_classes, self._vocabulary, where
         )
@@ -158,7 +158,10 @@ def _checked_classes(classes: Any, n_classes: int, vocabulary: Vocabulary | None
     if not classes:
         return ()
     argument = "classes_for_class_based_metrics"
-    if isinstance(classes, str) or not hasattr(classes, "__iter__"):
+    if isinstance(classes, str):
+        needs = "" if vocabulary is not None else f" label_vocabulary must be provided when {argument} are strings."
+        raise UsageError(f"{where}: {argument} must be a list of classes, got the text {classes!r}.{needs}")
+    if not hasattr(classes, "__iter__"):
         raise WrongType(f"{where}: {argument} must be a list of classes, got {classes!r}: not iterable as one.")
     found = []
     for given in classes:

@@ -14,12 +14,13 @@ import tensorflow as tf
 from lightwell.heads.base import described, suffixed
 from lightwell.heads.binary import BinaryClassHead
 from lightwell.heads.losses import LossFn, loss_to_train, reduced
-from lightwell.heads.metrics import TRAPEZOIDS
+from lightwell.heads.metrics import OLD_RATES, TRAPEZOIDS
 from lightwell.heads.multi_class import MultiClassHead
 from lightwell.heads.multi_label import MultiLabelHead
 from lightwell.heads.penalty import regularized
 from lightwell.heads.regression import RegressionHead
 from lightwell.heads.training import train_op_of, write_summaries
+from lightwell.interop.keras_scope import is_keras_optimizer
 from lightwell.keys import MetricKeys, ModeKeys
 from lightwell.spec import EstimatorSpec
 
@@ -121,7 +122,7 @@ class AdaptedHead(OldHead):
             loss,
             described(head),
             optimizer=optimizer,
-            trainable_variables=_v1.trainable_variables() if optimizer is not None else None,
+            trainable_variables=_v1.trainable_variables() if is_keras_optimizer(optimizer) else None,
             train_op_fn=train_op_fn,
             update_ops=_v1.get_collection(_v1.GraphKeys.UPDATE_OPS),
             scope=scope,
@@ -164,7 +165,7 @@ def binary_head(
 ) -> AdaptedHead:
     """A `BinaryClassHead` of TensorFlow 1."""
     head = BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
-    head._precision_curve = TRAPEZOIDS
+    head._rate_curve, head._precision_curve = OLD_RATES, TRAPEZOIDS
     return AdaptedHead(head)
 
 

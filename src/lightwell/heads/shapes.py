@@ -10,8 +10,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.errors import UnknownFeature, UsageError, WrongType, near
-from lightwell.heads.check import require_shape
+from lightwell.errors import UnknownFeature, UsageError, WrongKind, WrongType, near
+from lightwell.heads.check import DoesNotFit, require_shape
 
 _CHECK_LABELS = (
     "Suggested Fix: check your n_classes argument to the head and/or the shape of your label "
@@ -27,8 +27,9 @@ def checked_logits(logits: Any, dimension: int, where: str) -> Any:
     shape = logits.shape
     if shape.rank is not None and shape.rank < 2:
         raise UsageError(
-            f"{where}: logits must have rank at least 2.  Received rank {shape.rank}, shape {tuple(shape)}. Make them "
-            f"[batch_size, {dimension}], for example with a Dense layer of {dimension} units."
+            f"{where}: logits shape must be [D0, D1, ... DN, logits_dimension]: logits must have rank at least 2.  "
+            f"Received rank {shape.rank}, shape {tuple(shape)}. Make them [batch_size, {dimension}], for example with "
+            f"a Dense layer of {dimension} units."
         )
     text = f"{where}: logits shape must be [D0, D1, ... DN, logits_dimension], with logits_dimension={dimension}"
     if shape.rank is not None and shape[-1] is not None:
@@ -46,7 +47,7 @@ def present(labels: Any, where: str) -> Any:
             "data contains your label feature. Check that your input_fn properly parses and returns labels."
         )
     if isinstance(labels, Mapping):
-        raise UsageError(
+        raise WrongKind(
             f"{where}: labels must be a Tensor, got a dict with {sorted(labels)}. Pick one of them: labels[name]; or "
             "give each to a head of its own, with MultiHead."
         )
@@ -72,13 +73,15 @@ def dense_labels(labels: Any, logits: Any, dimension: int, where: str) -> Any:
         labels = tf.expand_dims(labels, -1)
     last = labels.shape[-1] if labels.shape.rank else None
     if last is not None and last != dimension:
-        raise UsageError(
+        raise DoesNotFit(
             f"{where}: Mismatched label shape. Expected labels dimension={dimension}.  Received {last}. Suggested Fix: "
             "If your classifier expects one-hot encoding label, check your n_classes argument to the estimator and/or "
             "the shape of your label. Otherwise, check the shape of your label. Labels that are one-hot become class "
             f"indices with tf.argmax(labels, -1). The labels have the shape {tuple(labels.shape)}."
         )
     text = f"{where}: labels shape must be [D0, D1, ... DN, {dimension}]."
+    if labels.shape.rank is not None and labels.shape.rank < 2:
+        text = f"{text} labels must have rank at least 2, received rank {labels.shape.rank}."
     return _alike(labels, logits, dimension, text, _CHECK_LABELS, "labels")
 
 
@@ -86,7 +89,7 @@ def _alike(value: Any, logits: Any, dimension: int, text: str, advice: str, name
     """`value`, whose shape must be that of the logits but for the last dimension."""
     expected = logits.shape[:-1].concatenate(dimension)
     if not value.shape.is_compatible_with(expected):
-        raise UsageError(
+        raise DoesNotFit(
             f"{text} {advice} expected_{name}_shape: {tuple(expected)}. {name}_shape: {tuple(value.shape)}."
         )
     if value.shape.is_fully_defined() and expected.is_fully_defined():
@@ -115,7 +118,7 @@ def weights_of(features: Any, weight_column: Any, logits: Any, where: str, *, pe
     kinds = "[D0, D1, ... DN] or [D0, D1, ... DN, 1]"
     if per_logit:
         kinds = "[D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]"
-    text = f"{where}: weights shape must be {kinds}, logits_shape: {tuple(logits.shape)}."
+    text = f"{where}: weights shape must be {kinds}, logits_shape: {_shown(logits.shape)}."
     advice = "Give each example one number in input_fn."
     is_per_logit = per_logit and dimension != 1 and weights.shape.rank is not None and weights.shape[-1] == dimension
     return _alike(weights, logits, dimension if is_per_logit else 1, text, advice, "weights")
@@ -153,6 +156,10 @@ def _weight_feature(features: Any, column: Any, where: str) -> Any:
     if value.shape.rank == 0:
         raise UsageError(f"{where}: Feature (key: {key}) cannot have rank 0. Given: {value}. One weight per example.")
     return column.normalizer_fn(value) if is_column and column.normalizer_fn is not None else value
+
+
+def _shown(shape: Any) -> str:
+    return "unknown" if shape.rank is None else str(tuple(shape))
 
 
 def _rank(logits: Any) -> int:

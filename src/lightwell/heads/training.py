@@ -31,7 +31,8 @@ def train_op_of(
     Args:
         loss: the loss.
         where: names the head.
-        optimizer: one of Keras, of `tf_keras`, or of `tf.compat.v1.train`; the step is counted.
+        optimizer: one of Keras, of `tf_keras`, or of `tf.compat.v1.train`; the step is counted, where the graph has a
+            counter.
         trainable_variables: what to train. An optimizer of Keras needs it; one of v1 trains all if None.
         train_op_fn: takes the loss, gives the op; whether it counts the step is its own business.
         update_ops: ops that run with each training step.
@@ -57,7 +58,9 @@ def train_op_of(
                     "global_step=tf.compat.v1.train.get_global_step())."
                 )
         else:
-            train_op = minimize(optimizer, loss, _checked_variables(optimizer, trainable_variables, where))
+            trained = _checked_variables(optimizer, trainable_variables, where)
+            counts = _v1.train.get_global_step() is not None  # a graph of one's own need not have a counter
+            train_op = minimize(optimizer, loss, trained, None if counts else False)
         return tf.group(train_op, *updates) if updates else train_op
 
 
@@ -79,10 +82,15 @@ def write_summaries(loss: Any, regularization_losses: Any, key_of: Callable[[str
 
 
 def _checked_variables(optimizer: Any, variables: Any, where: str) -> Sequence[Any] | None:
-    if isinstance(optimizer, str):
+    if not is_keras_optimizer(optimizer) and not callable(getattr(optimizer, "minimize", None)):
+        way = (
+            f"tf.keras.optimizers.get({optimizer!r})"
+            if isinstance(optimizer, str)
+            else "tf.keras.optimizers.Adam(1e-3)"
+        )
         raise UsageError(
             f"{where}: The given optimizer is not a tf.keras.optimizers.Optimizer instance. Received optimizer of type "
-            f"{type(optimizer)}: {optimizer!r}. Make it, for example with tf.keras.optimizers.get({optimizer!r})."
+            f"{type(optimizer)}: {optimizer!r}. Make one, for example with {way}."
         )
     if variables is None:
         if is_keras_optimizer(optimizer):

@@ -53,7 +53,7 @@ def numpy_input_fn(
 
     Raises:
         ValueError: `shuffle` is not given, or a number makes no sense. When called, the function raises ValueError for
-            arrays of different lengths, empty dicts, and keys that `x` and `y` share.
+            arrays of different lengths, empty dicts, an empty array, and keys that `x` and `y` share.
         TypeError: when called, `x` is neither an array nor a dict, or holds what cannot become a tensor.
     """
     batches = row_batches(
@@ -81,6 +81,8 @@ def numpy_input_fn(
 
 def _features(x: Any) -> dict[Any, Any]:
     if isinstance(x, np.ndarray):
+        if not x.size:
+            raise InputFnError(f"{_WHERE}: x cannot be an empty array, got one of shape {x.shape}. Give it some rows.")
         return {None: x}
     if not isinstance(x, dict):
         frame = " A DataFrame is for pandas_input_fn." if hasattr(x, "columns") else ""

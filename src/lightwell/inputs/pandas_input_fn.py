@@ -18,7 +18,7 @@ def pandas_input_fn(
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool | None = None,
-    queue_capacity: int = 1000,
+    queue_capacity: int | None = 1000,
     num_threads: int = 1,
     target_column: str = "target",
 ) -> Callable[[], Any]:
@@ -36,7 +36,7 @@ def pandas_input_fn(
         batch_size: the number of rows in a batch. The last one may have fewer.
         num_epochs: how often to go over the rows; None goes on without end, in batches that are all full.
         shuffle: whether to shuffle; it has to be said. False is what evaluating and predicting want.
-        queue_capacity: out of how many rows shuffling draws the next; a negative number, out of all.
+        queue_capacity: out of how many rows shuffling draws the next; None or a negative number, out of all.
         num_threads: kept for old programs, see `numpy_input_fn`. Leave it at 1.
         target_column: a name that no column of `x` may have while there are labels; it is used for nothing else.
 
@@ -54,11 +54,13 @@ def pandas_input_fn(
         batch_size=batch_size,
         num_epochs=num_epochs,
         shuffle=shuffle,
-        queue_capacity=queue_capacity,
+        queue_capacity=-1 if queue_capacity is None else queue_capacity,
         num_threads=num_threads,
     )
     pandas = _pandas()
     _check_frames(pandas, x, y)
+    if y is not None and not isinstance(target_column, str):
+        raise WrongType(f"{_WHERE}: target_column must be a string type, got {target_column!r}. Leave it out.")
     if y is not None and target_column in x:
         raise UsageError(
             f"{_WHERE}: Cannot use name {target_column} for target column: DataFrame already has a column with that "
@@ -119,6 +121,7 @@ def _is_no_frame(what: str, value: Any, expected: str) -> NotAnArray:
     lacks = "" if hasattr(value, "index") else f": {kind!r} object has no attribute 'index'"
     advice = "Make one with pandas.DataFrame(...)"
     if hasattr(value, "to_frame"):
+        lacks = ": data must be either a numpy array or pandas DataFrame"
         advice = "A Series becomes one with .to_frame(name)"
     elif hasattr(value, "shape"):
         advice += ", or give arrays to numpy_input_fn"

@@ -145,8 +145,9 @@ def _next_element(dataset: tf.data.Dataset, where: str, kept: Kept, ahead: int) 
     spec = dataset.element_spec
     if isinstance(spec, tuple | list) and len(spec) != 2:
         raise InputFnError(
-            f"{where} returned a dataset whose elements are tuples of {len(spec)}; expected features or "
-            f"(features, labels), got {spec!r}. Map it to pairs, for example with features in a dict."
+            f"{where}: input_fn should return (features, labels) as a len 2 tuple, and the elements of its dataset are "
+            f"tuples of {len(spec)}; expected features or (features, labels), got {spec!r}. Map it to pairs, for "
+            "example with features in a dict."
         )
     try:
         if ahead and may_end(dataset):
@@ -168,8 +169,8 @@ def _split(element: Any, where: str, mode: str) -> tuple[Any, Any]:
     if isinstance(element, tuple | list):
         if len(element) != 2:
             raise InputFnError(
-                f"{where} should return (features, labels) as a len 2 tuple, got {type(element).__name__} of "
-                f"{len(element)}. Expected {_EXPECTED}; put several features into a dict."
+                f"{where}: input_fn should return (features, labels) as a len 2 tuple, got {type(element).__name__} "
+                f"of {len(element)}. Expected {_EXPECTED}; put several features into a dict."
             )
         features, labels = element
     if mode == ModeKeys.PREDICT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import copy
 import functools
 import importlib
 import sys
@@ -110,6 +111,25 @@ def legacy_updates(layer: Any) -> list[Any]:
 def legacy_rate(optimizer: Any) -> Any:
     """The learning rate as given; `optimizer.learning_rate` is the variable that holds a schedule's current value."""
     return optimizer._learning_rate
+
+
+def unused_legacy_copy(optimizer: Any) -> Any:
+    """A copy of an optimizer of `tf_keras.optimizers.legacy`, with all that a subclass holds and no counter; None if
+    the optimizer has variables of its own. Its public door, `from_config`, knows only what `get_config` tells."""
+    own = vars(optimizer)
+    if own.get("_hypers_created") or own.get("_slots") or "_iterations" not in own:
+        return None
+    made = copy.copy(optimizer)
+    for name, value in own.items():
+        if isinstance(value, dict | list):
+            vars(made)[name] = copy.copy(value)
+    vars(made).update(_iterations=None, _weights=[])
+    return made
+
+
+def tell_legacy_counter(optimizer: Any, counter: Any) -> None:
+    """Lets `optimizer.iterations` be `counter`; the public setter takes one only once."""
+    vars(optimizer).update(_iterations=counter, _weights=[counter])
 
 
 def variable_class(keras: Any) -> Any:

@@ -37,10 +37,14 @@ def legacy_train_op(
     """The operation that computes the gradients of `loss`, updates `variables` and counts `global_step`, if given."""
     targets = list(variables or trace.graph.get_collection(_v1.GraphKeys.TRAINABLE_VARIABLES))
     if hasattr(optimizer, "get_updates"):
-        optimizer = type(optimizer).from_config(optimizer.get_config())  # its state belongs to one graph
+        given, copied = optimizer, doors.unused_legacy_copy(optimizer)  # its state belongs to one graph
+        optimizer = type(given).from_config(given.get_config()) if copied is None else copied
         if global_step is not None:
             optimizer.iterations = global_step
-        return tf.group(*optimizer.get_updates(loss, targets))
+        step = tf.group(*optimizer.get_updates(loss, targets))
+        if copied is not None:  # who made it asks it for the name of the counter
+            doors.tell_legacy_counter(given, optimizer.iterations)
+        return step
     loss, optimizer = passed_loss(loss), _of_this_graph(trace, optimizer)
     if global_step is not None:
         move_to_local(trace.graph, optimizer.iterations)

@@ -37,7 +37,8 @@ def metric_pairs(metrics: Mapping[str, Any], graph: tf.Graph) -> dict[str, tuple
                 f'eval_metric_ops[{name!r}]: Please call update_state(...) on the "{metric.name}" metric inside '
                 "model_fn, before the metric is handed to EstimatorSpec."
             )
-        pairs[name] = (_single(name, metric, _read_alone(metric.result)), updates)
+        # One operation, as tf.estimator gives: programs group it, ask for its name, or export it.
+        pairs[name] = (_single(name, metric, _read_alone(metric.result)), tf.group(*updates))
     return pairs
 
 
@@ -49,8 +50,8 @@ def result_pairs(variables: Iterable[Any], results: Callable[[], Mapping[str, An
         results: gives the values by name; called where nothing waits for an update.
         graph: the graph of the model.
     """
-    updates = _updates(variables, _changes_by_handle(graph), graph)
-    return {name: (tf.convert_to_tensor(value), updates) for name, value in _read_alone(results).items()}
+    update = tf.group(*_updates(variables, _changes_by_handle(graph), graph))
+    return {name: (tf.convert_to_tensor(value), update) for name, value in _read_alone(results).items()}
 
 
 def _updates(metric_variables: Iterable[Any], changes: Mapping[str, list[Any]], graph: tf.Graph) -> list[Any]:

@@ -6,6 +6,8 @@ The way TensorFlow's guides showed to use Keras in an Estimator:
     losses = model.get_losses_for(None) + model.get_losses_for(features)
     updates = model.get_updates_for(None) + model.get_updates_for(features)
     train_op = optimizer.get_updates(loss, model.trainable_variables)[0]
+
+And a layer of one's own names its weights first: `self.add_weight("kernel", shape=[3, 4])`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from lightwell.interop.optimizers import apply_keras_gradients, count_in, keras_
 from lightwell.interop.trace import active_trace
 from lightwell.interop.variables import is_created
 
+_OLD_ADD_WEIGHT = ("name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint")
+"""The order of its arguments before Keras 3."""
+
 
 def patch_old_calls(keras: Any, patches: Patches) -> None:
     """Adds to the layers and optimizers of Keras 3 what a `model_fn` of earlier years calls."""
@@ -29,11 +34,23 @@ def patch_old_calls(keras: Any, patches: Patches) -> None:
     patches.put(layer, "updates", property(_updates))
     patches.put(layer, "get_updates_for", _get_updates_for)
     patches.put(layer, "get_losses_for", _get_losses_for)
+    patches.wrap(layer, "add_weight", _wrapped_add_weight)
     if hasattr(optimizer, "iterations"):  # a plain attribute in early releases
         patches.put(optimizer, "iterations", property(optimizer.iterations.fget, _set_iterations))
     patches.put(optimizer, "get_updates", _get_updates)
     patches.put(optimizer, "minimize", _minimize)
     patches.wrap(optimizer, "apply_gradients", _wrapped_apply_gradients)
+
+
+def _wrapped_add_weight(original: Any) -> Any:
+    @functools.wraps(original)
+    def add_weight(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], str):  # no shape: the name stood first
+            named = dict(zip(_OLD_ADD_WEIGHT, args, strict=False))
+            args, kwargs = (), {**{key: value for key, value in named.items() if value is not None}, **kwargs}
+        return original(self, *args, **kwargs)
+
+    return add_weight
 
 
 def _updates(layer: Any) -> list[Any]:

@@ -88,6 +88,7 @@ class LayerBook:
         giver: what gave the features, for errors: `input_fn`, or the receiver function of an export.
         replicas: the number of a replica, from 1 on, to its book.
         is_there: a tensor that tells whether the replica has a batch of its own; None where it always has.
+        edited: by path, the gradients that edits changed, as the optimizer is given them.
     """
 
     calls: list[LayerCall] = field(default_factory=list)
@@ -95,6 +96,7 @@ class LayerBook:
     giver: str = INPUT_FN
     replicas: dict[int, LayerBook] = field(default_factory=dict)
     is_there: Any = None
+    edited: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -121,7 +123,10 @@ class LayerBook:
 
     def passed_together(self, values: Sequence[tuple[str, Any]]) -> list[Any]:
         """`passed` for tensors that pass at once, each with its path, so that an edit may see all of them."""
-        return together_through_edits(self.edits, values)
+        after = together_through_edits(self.edits, values)
+        changed = zip(values, after, strict=True)
+        self.edited.update({path: new for (path, old), new in changed if new is not old})
+        return after
 
     def passed_loss(self, loss: Any) -> Any:
         """`passed("loss", loss)`, once for each loss: an optimizer takes it, and the spec holds it, too."""

@@ -44,7 +44,7 @@ class SavedModelEstimator(Estimator):
         self._files = read_saved_model(saved_model_dir, "from_saved_model")
         self._saved_model_fn = SavedModelFn(self._files, signature)
         super().__init__(self._saved_model_fn, model_dir, config)
-        self._input_scope = self._files.free_scope("input_fn")
+        self._lightwell_input_scope = self._files.free_scope("input_fn")
 
     def latest_checkpoint(self) -> str | None:
         """The newest checkpoint in `model_dir`; before there is one, that of the SavedModel."""

@@ -137,7 +137,7 @@ class SavedModelFn:
 
         def load(scaffold: Any, session: Any) -> None:
             if tf.io.gfile.exists(f"{weights}.index"):  # a model without variables has none
-                restore(session, scaffold.saver, weights, exact=True, keep_numbering=False)
+                restore(session, scaffold.saver, weights, exact=True)
 
         return v1.train.Scaffold(local_init_op=tf.group(*main, *local) if main else None, init_fn=load)
 

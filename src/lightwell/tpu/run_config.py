@@ -30,7 +30,10 @@ class RunConfig(config.RunConfig):
     ) -> None:
         super().__init__(**kwargs)
         if cluster is not None and (master is not None or evaluation_master is not None):
-            raise UsageError("tpu.RunConfig: cluster cannot be set together with master or evaluation_master.")
+            raise UsageError(
+                "tpu.RunConfig: Both master and cluster are set, or evaluation_master and cluster: a cluster knows its "
+                "master. Leave one of them out."
+            )
         self._tpu_config = TPUConfig() if tpu_config is None else tpu_config
         self._cluster = cluster
         if master is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongType
 
 _CORES = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -83,10 +83,23 @@ class TPUConfig(_Fields):
         kinds = {True: InputPipelineConfig.PER_HOST_V1, False: InputPipelineConfig.PER_SHARD_V1}
         is_named = isinstance(per_host_input_for_training, bool)
         pipeline = kinds[per_host_input_for_training] if is_named else per_host_input_for_training
+        if input_partition_dims is not None and not isinstance(input_partition_dims, list | tuple):
+            raise WrongType(f"TPUConfig: input_partition_dims must be a list, got {input_partition_dims!r}.")
+        if input_partition_dims is not None and len(input_partition_dims) not in (1, 2):
+            raise UsageError(
+                "TPUConfig: input_partition_dims must be a list/tuple with one or two elements, one for features and "
+                f"one for labels; got {input_partition_dims!r}."
+            )
         if input_partition_dims is not None and pipeline != InputPipelineConfig.PER_HOST_V2:
             raise UsageError(
                 "TPUConfig: input_partition_dims is only supported in PER_HOST_V2 mode; "
                 f"per_host_input_for_training is {per_host_input_for_training!r}."
+            )
+        of_evaluation = (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED)
+        if eval_training_input_configuration not in of_evaluation:
+            raise UsageError(
+                "TPUConfig: eval_training_input_configuration must be PER_HOST_V1 or SLICED; got "
+                f"{eval_training_input_configuration!r}."
             )
         return super().__new__(
             cls,
@@ -109,6 +122,6 @@ def _check_iterations(given: Any) -> None:
     is_time = isinstance(given, str) and re.fullmatch(r"[1-9][0-9]*[smh]", given) is not None
     if not is_count and not is_time:
         raise UsageError(
-            f"Invalid TPUConfig `iterations_per_loop` value {given!r}. Value must be positive integer value or "
-            "time-based value `<N><s|m|h>`, such as 3600s, 60m or 1h."
+            "Invalid TPUConfig `iterations_per_loop` value. Value must be positive integer value or time-based value "
+            f"`<N><s|m|h>`, such as 3600s, 60m or 1h; got {given!r}."
         )

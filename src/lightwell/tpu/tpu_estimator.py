@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lightwell.errors import ModelFnError, UsageError
+from lightwell.errors import UsageError, WrongKind, WrongType
 from lightwell.estimator.core import Estimator
 from lightwell.hooks.count_steps import CountSteps
 from lightwell.keys import ModeKeys
@@ -72,7 +72,7 @@ class TPUEstimator(Estimator):
         }
         _check_sizes(sizes, use_tpu)
         if not callable(model_fn):
-            raise ModelFnError(f"TPUEstimator: model_fn must be a function, got {model_fn!r}.")
+            raise WrongKind(f"TPUEstimator: model_fn must be a function, got {model_fn!r}.")
         super().__init__(SizedModel(model_fn), model_dir, config, {} if params is None else params, warm_start_from)
         self._uses_tpu = use_tpu
         self._batch_sizes = sizes
@@ -143,5 +143,7 @@ def _check_sizes(sizes: dict[str, int | None], use_tpu: bool) -> None:
         name = names.get(mode, "predict_batch_size")
         if size is None and use_tpu and mode == ModeKeys.TRAIN:
             raise UsageError(f"TPUEstimator: `{name}` cannot be `None`")
-        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
-            raise UsageError(f"TPUEstimator: {name} must be a positive integer, got {size!r}.")
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
+            raise WrongType(f"TPUEstimator: {name} must be int, got {type(size)}: {size!r}.")
+        if size is not None and size < 1:
+            raise UsageError(f"TPUEstimator: {name} must be positive, got {size}. It is the number of rows in a batch.")

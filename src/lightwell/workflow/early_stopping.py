@@ -7,16 +7,18 @@ import json
 import logging
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
-from lightwell.checkpoints.files import make_newest, replace_file
+from lightwell import checked_json as checked
+from lightwell.checkpoints.files import make_newest
 from lightwell.checkpoints.index import step_of
-from lightwell.errors import UsageError, WrongType
+from lightwell.errors import UsageError, WrongType, reason_of
 from lightwell.log import logger
+from lightwell.own_files import replace_file
 from lightwell.workflow.by_metric import MetricObserver
-from lightwell.workflow.keep_best import KeepBest, Kept
+from lightwell.workflow.keep_best import KeepBest, Kept, check_own_place
 from lightwell.workflow.observers import Evaluation
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ class EarlyStopping(MetricObserver):
     def begin(self, estimator: Estimator) -> None:
         """Reads how long an earlier run has waited; one whose checkpoints were taken away does not count."""
         super().begin(estimator)
+        check_own_place(self.model_dir, self._directory)
         self.reason, self._has_seen = "", False
         if estimator.latest_checkpoint() is None:
             _set_aside(self._directory)
@@ -207,13 +210,19 @@ class EarlyStopping(MetricObserver):
             return Waiting()
         try:
             with tf.io.gfile.GFile(path, "r") as file:
-                record: dict[str, Any] = json.load(file)
-            mode = record["mode"]
-            found = Waiting(**{field.name: record[field.name] for field in dataclasses.fields(Waiting)})
-        except (ValueError, KeyError, TypeError) as error:
+                record = checked.parsed(file.read())
+            mode = checked.field(record, "mode", checked.text)
+            found = Waiting(
+                checked.field(record, "best_value", checked.or_none(checked.any_number)),
+                checked.field(record, "best_step", checked.or_none(checked.number)),
+                checked.field(record, "waited", checked.number),
+                checked.field(record, "last_value", checked.or_none(checked.any_number)),
+                int(checked.field(record, "last_step", checked.real)),
+            )
+        except (ValueError, tf.errors.OpError) as error:
             raise UsageError(
-                f"EarlyStopping: {path} cannot be read ({error}), so that nobody knows how long was waited. Move it "
-                "away to wait anew."
+                f"EarlyStopping: {path} cannot be read ({reason_of(error)}), so that nobody knows how long was "
+                "waited. Move it away to wait anew."
             ) from error
         if mode != self.mode:
             raise UsageError(

@@ -23,6 +23,7 @@ from lightwell.workflow.rounds import Rounds
 
 _LOOK_EVERY, _LOOK_EVERY_FAR = 0.5, 10.0
 _STALE_AFTER = 60.0
+_LAST_WORD_WITHIN = 10.0  # seconds between the checkpoint of the goal and the chief's word that it has ended
 
 
 def follow(
@@ -67,22 +68,28 @@ class _End:
             return now
         return now if time.monotonic() - self._since > _STALE_AFTER else None
 
+    def wait(self, seconds: float, pause: float) -> Finished | None:
+        """What the chief says at the end, within some seconds; None if it says nothing."""
+        until = time.monotonic() + seconds
+        while (finished := self.finished()) is None and time.monotonic() < until:
+            time.sleep(min(pause, max(0.0, until - time.monotonic())))
+        return finished
+
 
 def _start_late(seconds: float, end: _End) -> None:
     """Waits as long as the specs say, or until there is nothing to wait for."""
     if seconds > 0:
         logger.info("Waiting %f secs before starting eval.", seconds)
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and end.finished() is None:
-        time.sleep(min(_LOOK_EVERY, max(0.0, until - time.monotonic())))
+    end.wait(seconds, _LOOK_EVERY)
 
 
 def _follow(estimator: Any, rounds: Rounds, end: _End) -> str:
     """Returns why it is over, as a sentence."""
     seen: str | None = None
     pause = _LOOK_EVERY_FAR if "://" in estimator.model_dir else _LOOK_EVERY
+    patience = 0.0
     while True:
-        finished = end.finished()  # before the checkpoint is looked for: the last one is there then
+        finished = end.wait(patience, pause)  # before the checkpoint is looked for: the last one is there then
         checkpoint = estimator.latest_checkpoint()
         step = None if checkpoint is None else step_of(checkpoint) or 0
         if finished is not None:
@@ -91,6 +98,9 @@ def _follow(estimator: Any, rounds: Rounds, end: _End) -> str:
             return finished.stopped
         if checkpoint is None or step is None or checkpoint == seen or rounds.seconds_left() > 0:
             time.sleep(pause)
+            continue
+        if end.reached(step) and not patience:  # workers may be a few steps on: the chief saves once more
+            patience = _LAST_WORD_WITHIN
             continue
         seen = checkpoint
         if end.reached(step):

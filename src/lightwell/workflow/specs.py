@@ -198,7 +198,7 @@ def _check_cadence(every_steps: Any, every_checkpoints: Any, throttle_secs: Any)
 
 def _hooks(hooks: Any, where: str) -> tuple[Any, ...]:
     given = _all_of(hooks, f"{where}: hooks", "SessionRunHook")
-    return checked_hooks(given, f"{where}: All hooks must be `SessionRunHook` instances")
+    return checked_hooks(given, f"{where}: hooks", "All hooks must be `SessionRunHook` instances")
 
 
 def _listeners(listeners: Any, where: str) -> tuple[Any, ...]:

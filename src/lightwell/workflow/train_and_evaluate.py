@@ -61,7 +61,7 @@ def train_and_evaluate(
         UsageError: specs or exporters share a name; or TF_CONFIG gives this process no part in it.
         NotEvaluated: there was no new checkpoint to evaluate.
     """
-    _check_types(estimator, train_spec)
+    _check_types(estimator, train_spec, eval_spec)
     specs, told = checked_eval_specs(eval_spec), _checked_observers(observers)
     config = estimator.config
     check_place(_WHERE, config.train_distribute, config)
@@ -107,8 +107,8 @@ def checked_eval_specs(given: Any) -> tuple[EvalSpec, ...]:
     if specs is None or wrong:
         got = wrong[0] if wrong else given
         raise WrongType(
-            f"{_WHERE}: `eval_spec` must have type `tf.estimator.EvalSpec`, or be a list of them. Got: {type(got)} "
-            f"{got!r}. Write EvalSpec(input_fn, steps=None)."
+            f"{_WHERE}: `eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(got)} {got!r}. Write "
+            "EvalSpec(input_fn, steps=None), or a list of them."
         )
     if not specs:
         raise UsageError(
@@ -130,11 +130,16 @@ def assert_eval_spec(eval_spec: Any) -> None:
         raise WrongType(f"`eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(eval_spec)}")
 
 
-def _check_types(estimator: Any, train_spec: Any) -> None:
+def _check_types(estimator: Any, train_spec: Any, eval_spec: Any) -> None:
     if not isinstance(estimator, Estimator):
         raise WrongType(
             f"{_WHERE}: `estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)} {estimator!r}. The "
             "order is (estimator, train_spec, eval_spec)."
+        )
+    if isinstance(train_spec, EvalSpec) and isinstance(eval_spec, TrainSpec):
+        raise WrongType(
+            f"{_WHERE}: `eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(eval_spec)}, and an EvalSpec as "
+            "`train_spec`: they are exchanged. The order is (estimator, train_spec, eval_spec)."
         )
     if not isinstance(train_spec, TrainSpec):
         raise WrongType(

@@ -21,7 +21,7 @@ from lightwell.canned.optimizers.from_keras3 import as_rule
 from lightwell.canned.optimizers.ftrl import Ftrl
 from lightwell.canned.optimizers.rmsprop import RMSprop
 from lightwell.canned.optimizers.sgd import SGD
-from lightwell.errors import UsageError
+from lightwell.errors import UsageError, WrongKind
 from lightwell.interop.keras_scope import is_keras_optimizer
 from lightwell.optimizers import minimize
 
@@ -37,7 +37,7 @@ _BY_NAME_V1 = {
 NAMES = tuple(_BY_NAME)
 
 
-def check_optimizer(given: Any, where: str, argument: str = "optimizer") -> None:
+def check_optimizer(given: Any, where: str, argument: str = "optimizer", face: Face = "v2") -> None:
     """Refuses what can never be an optimizer, before anything is built.
 
     Raises:
@@ -54,7 +54,8 @@ def check_optimizer(given: Any, where: str, argument: str = "optimizer") -> None
                 f"pass {argument} an optimizer, or a function that makes one."
             )
     elif not is_optimizer(given) and not (callable(given) and not arguments_of(given).required):
-        raise UsageError(_no_optimizer(given, where, argument))
+        kind = WrongKind if callable(given) else UsageError
+        raise kind(_no_optimizer(given, where, argument, face))
 
 
 def optimizer_for(face: Face, given: Any, where: str, *, rate: float | None = None, argument: str = "optimizer") -> Any:
@@ -71,14 +72,14 @@ def optimizer_for(face: Face, given: Any, where: str, *, rate: float | None = No
     Raises:
         UsageError: it is none of these.
     """
-    check_optimizer(given, where, argument)
+    check_optimizer(given, where, argument, face)
     if isinstance(given, str):
         made: Any = (_BY_NAME_V1 if face == "v1" else _BY_NAME)[given]
         return made() if rate is None else made(learning_rate=rate)
     if not is_optimizer(given):
         given = given()
         if not is_optimizer(given):
-            raise UsageError(_no_optimizer(given, where, f"by {argument}()"))
+            raise UsageError(_no_optimizer(given, where, f"by {argument}()", face))
     if is_keras_optimizer(given):
         return as_rule(given) or given
     # It keeps the variables of each graph that it works in: so this graph gets a copy.
@@ -102,11 +103,12 @@ def is_optimizer(given: Any) -> bool:
     return not is_class and (is_keras_optimizer(given) or callable(getattr(given, "apply_gradients", None)))
 
 
-def _no_optimizer(given: Any, where: str, what: str) -> str:
+def _no_optimizer(given: Any, where: str, what: str, face: Face) -> str:
+    expected = "an Optimizer" if face == "v1" else "a tf.keras.optimizers.Optimizer"
     needed = sorted(arguments_of(given).required) if callable(given) else []
     called = f" It cannot be called without {needed}: write lambda: ... around it." if needed else ""
     return (
-        f"{where}: The given object is not an Optimizer instance. Given: {given!r} (a {type(given).__name__}), {what}."
+        f"{where}: The given object is not {expected} instance. Given: {given!r} (a {type(given).__name__}), {what}."
         f"{called} Pass one of the names {NAMES}, an optimizer of keras.optimizers or tf.compat.v1.train, or a "
         "function without arguments that gives one."
     )

@@ -1,7 +1,4 @@
-"""Wrong uses of an Estimator: what each raises is recorded from tf.estimator 2.15 and compared by type, not by text.
-
-`MISTAKES` maps a description to a function of (estimator module, model_dir). The same code for both sides.
-"""
+"""Wrong uses of an Estimator's constructor and verbs, and of what `model_fn` and `input_fn` return."""
 
 from __future__ import annotations
 
@@ -12,27 +9,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tests.parity.hook_scenes import batches
+from tests.parity.mistakes.base import Mistake, alien
 from tests.parity.run_configs import environment
-from tests.parity.spies import SpyHook, SpyListener, known_name
+from tests.parity.spies import SpyHook, SpyListener
 
 v1 = tf.compat.v1
-Mistake = Callable[[Any, Path], Any]
 MISTAKES: dict[str, Mistake] = {}
-NOTHING = "nothing"
-
-
-def raised_by(mistake: Mistake, lib: Any, model_dir: Path) -> Exception | None:
-    """The exception that the mistake raises, if any."""
-    try:
-        mistake(lib, model_dir)
-    except Exception as error:
-        return error
-    return None
-
-
-def name_of(error: Exception | None) -> str:
-    """The name of an exception's type as Python or TensorFlow defines it, or `NOTHING`."""
-    return NOTHING if error is None else known_name(error)
 
 
 def model(lib: Any, **fields: Any) -> Callable[..., Any]:
@@ -93,11 +75,6 @@ def _input(verb: str, input_fn: Any) -> Mistake:
 
 def _construct(model_fn: Any = None, **arguments: Any) -> Mistake:
     return lambda lib, model_dir: lib.Estimator(model_fn or model(lib), **{"model_dir": str(model_dir), **arguments})
-
-
-def _alien() -> Any:
-    with tf.Graph().as_default():
-        return tf.constant(1.0)
 
 
 def _on_spec(change: Callable[[Any, Any], Any]) -> Mistake:
@@ -167,8 +144,8 @@ MISTAKES |= {
     "spec: train_op is a variable": lambda lib, model_dir: train(
         lib, model_dir, model(lib, train_op=lambda usual: v1.train.get_global_step()), batches(1), steps=None
     ),
-    "spec: the loss is of another graph": _spec("train", loss=lambda usual: _alien()),
-    "spec: a prediction is of another graph": _spec("predict", predictions=lambda usual: {"a": _alien()}),
+    "spec: the loss is of another graph": _spec("train", loss=lambda usual: alien()),
+    "spec: a prediction is of another graph": _spec("predict", predictions=lambda usual: {"a": alien()}),
     "spec: export_outputs is a list": _spec("predict", export_outputs=[1]),
     "spec: an export output is a number": _spec("predict", export_outputs={"a": 1}),
     "train: steps and max_steps": _call("train", steps=1, max_steps=1),
@@ -341,7 +318,7 @@ _BAD_METRICS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a function": lambda usual: lambda: 1,
     "a Keras class": lambda usual: tf.keras.metrics.Mean,
     "a Keras metric never updated": lambda usual: tf.keras.metrics.Mean(),
-    "of another graph": lambda usual: (_alien(), _alien()),
+    "of another graph": lambda usual: (alien(), alien()),
 }
 MISTAKES |= {
     f"spec: a metric is {what}, in {verb}": _spec(verb, eval_metric_ops=lambda usual, make=make: {"a": make(usual)})
