@@ -133,3 +133,23 @@ def test_a_module_that_is_loaded_while_others_are_looked_through() -> None:
         for name in [holder.__name__, *many, *loaded]:
             del sys.modules[name]
     assert loaded
+
+
+def test_a_module_in_the_place_of_another_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as before, and under the same names."""
+
+    def original() -> None:
+        """Replaced below."""
+
+    def ours() -> None:
+        """Takes its place."""
+
+    for holds in ({}, {"function": original}, {}, {"function": original}):
+        module = ModuleType("a_module_in_the_place_of_another")
+        vars(module).update(holds)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        patches = Patches()
+        patches.put_everywhere([("function", original, ours)])
+        assert vars(module).get("function") is (ours if holds else None)
+        patches.undo()
+        assert vars(module).get("function") is holds.get("function")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -80,24 +81,30 @@ class Patches:
         self._made_before, self._made = self._made, {}
 
 
-# Functions -> how many modules were loaded when they were last looked for, and the names of those that hold one.
-_found: dict[tuple[tuple[str, Any], ...], tuple[int, list[str]]] = {}
+# Functions -> the modules that were loaded when they were last looked for, and the names of those that hold one.
+_found: dict[tuple[tuple[str, Any], ...], tuple[dict[str, Any], list[str]]] = {}
 
 
 def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
     """The names of loaded modules that may hold one of the functions under its name.
 
-    To look into thousands of modules takes milliseconds, so it is done again only when more have been loaded. The main
-    module is always among them: a notebook's next cell may import a name without loading anything.
+    To look into thousands of modules takes milliseconds, so it is done again only when others have been loaded. The
+    main module is always among them: a notebook's next cell may import a name without loading anything.
     """
-    key, loaded = tuple(functions), len(sys.modules)
-    count, names = _found.get(key, (0, []))
-    if count != loaded:
+    # A copy, which is made in one go: a thread may import something meanwhile, also while a list is being made.
+    key, loaded = tuple(functions), sys.modules.copy()
+    before, names = _found.get(key, ({}, []))
+    if not _are_the_same(before, loaded):
         wanted = {name for name, _ in functions}
-        # A copy, which is made in one go: a thread may import something meanwhile, also while a list is being made.
-        names = [name for name, module in sys.modules.copy().items() if _holds_any(module, functions, wanted)]
-        _found[key] = (loaded, [*names, "__main__"])
-    return _found[key][1]
+        names = [name for name, module in loaded.items() if _holds_any(module, functions, wanted)]
+        names.append("__main__")
+        _found[key] = (loaded, names)
+    return names
+
+
+def _are_the_same(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether two tables hold the same modules under the same names; one may have come in the place of another."""
+    return len(before) == len(now) and all(map(operator.is_, before.values(), now.values())) and [*before] == [*now]
 
 
 def _holds_any(module: Any, functions: Sequence[tuple[str, Any]], wanted: set[str]) -> bool:

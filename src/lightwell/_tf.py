@@ -240,6 +240,26 @@ def function_graph(graph: Any, name: str) -> Any:
     return None if function is None else getattr(function, "graph", None)
 
 
+def event_writer(directory: str, suffix: str) -> Any:
+    """The event writer that TensorFlow keeps for a directory; a new one writes to a file whose name ends with `suffix`.
+
+    `FileWriterCache` makes writers without one. Then the name is the time and the machine, which anybody can foretell,
+    and the file is written through a link of that name.
+    """
+    import tensorflow as tf
+
+    cache = tf.compat.v1.summary.FileWriterCache
+    missing = lacking(cache, ["_lock", "_cache"])
+    if missing:
+        tell_once(release(), tuple(missing), "Names of event files end with the machine's, and can be foretold.")
+        return cache.get(directory)
+    with cache._lock:
+        if directory not in cache._cache:
+            graph = tf.compat.v1.get_default_graph()
+            cache._cache[directory] = tf.compat.v1.summary.FileWriter(directory, graph, filename_suffix=suffix)
+        return cache._cache[directory]
+
+
 def forget_event_writer(directory: str) -> None:
     """Lets TensorFlow make a new event writer for a directory, after the one it keeps has failed.
 

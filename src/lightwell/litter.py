@@ -22,7 +22,7 @@ class _Litter:
 
     def __init__(self) -> None:
         self._made: list[weakref.ref[tf.Graph]] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what is collected may build a graph in its last moments
 
     def note(self, graph: tf.Graph) -> None:
         with self._lock:

@@ -49,6 +49,25 @@ def test_cells_run_in_order_and_jupyter_lines_are_named(tmp_path: Path) -> None:
     ]
 
 
+IPYTHON = {
+    "__init__.py": "version_info = (9, 0)\n",
+    "core/__init__.py": "",
+    "core/display.py": "class HTML:\n    def __init__(self, data):\n        self.data = data\n",
+    "display.py": "from IPython.core.display import HTML\n\ndef display(*objects):\n    print(*objects)\n",
+}
+
+
+def test_what_is_shown_is_the_same_where_ipython_is_installed(tmp_path: Path) -> None:
+    """Without a shell, its own `display` prints that there is an object."""
+    for name, text in IPYTHON.items():
+        (tmp_path / "IPython" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "IPython" / name).write_text(text)
+    write(tmp_path, "import os", CELLS[4], "import IPython\nIPython.version_info")
+    code, out, err = run("work.ipynb", cwd=tmp_path, path=str(tmp_path))
+    assert code == 0, err
+    assert out.splitlines() == ["<b>bold</b>", "plain", "3", "(9, 0)"]
+
+
 def test_a_traceback_names_the_cell_and_shows_the_line(tmp_path: Path) -> None:
     write(tmp_path, "x = 1", "def divide(by):\n    return x / by\n\n", "divide(1)\ndivide(0)")
     code, out, err = run("work.ipynb", cwd=tmp_path)

@@ -96,8 +96,8 @@ REFUSED = {
         "tf.estimator.BoostedTreesClassifier does not exist in Lightwell. Boosted trees left TensorFlow"
     ),
     "from tensorflow.compat.v1.estimator.tpu.experimental import EmbeddingConfigSpec": "does not exist in Lightwell",
-    "from tensorflow_estimator.python.estimator.util import parse_input_fn_result": (
-        "tensorflow_estimator.python.estimator.util.parse_input_fn_result does not exist in Lightwell. Make the "
+    "from tensorflow_estimator.python.estimator.model_fn import verify_model_fn_args": (
+        "tensorflow_estimator.python.estimator.model_fn.verify_model_fn_args does not exist in Lightwell. The Estimator"
     ),
     "from tensorflow.python.estimator.training import _TrainingExecutor": "Use train_and_evaluate(..., observers",
     "from tensorflow_estimator.python.estimator import nothing_like_it": "has no attribute 'nothing_like_it'",

@@ -5,8 +5,12 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
+from typing import Any
 
-from lightwell.compat.small import TaskType, estimator_export, fn_args
+import pytest
+import tensorflow as tf
+
+from lightwell.compat.small import TaskType, estimator_export, fn_args, parse_input_fn_result
 
 RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())
 
@@ -34,3 +38,20 @@ def test_fn_args_names_what_can_be_given_by_position() -> None:
 
 def test_the_words_are_those_of_the_original() -> None:
     assert {key: value for key, value in vars(TaskType).items() if not key.startswith("_")} == RECORD["TaskType"]
+
+
+@pytest.mark.parametrize("labels", [[7], None])
+def test_a_dataset_as_features_labels_and_a_hook_that_starts_it(labels: Any) -> None:
+    element = {"x": [3]} if labels is None else ({"x": [3]}, labels)
+    with tf.Graph().as_default():
+        features, given, hooks = parse_input_fn_result(tf.data.Dataset.from_tensors(element))
+        with tf.compat.v1.train.MonitoredSession(hooks=hooks) as session:
+            assert session.run(features["x"]) == [3]
+        assert (given is None) == (labels is None)
+
+
+def test_tensors_are_handed_on_and_need_no_hook() -> None:
+    assert parse_input_fn_result(({"x": 1}, 2)) == ({"x": 1}, 2, [])
+    assert parse_input_fn_result({"x": 1}) == ({"x": 1}, None, [])
+    with pytest.raises(ValueError, match=r"input_fn should return \(features, labels\) as a len 2 tuple, got 3 values"):
+        parse_input_fn_result((1, 2, 3))

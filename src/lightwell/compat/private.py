@@ -120,7 +120,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "util": {
         "fn_args": "lightwell.compat.small:fn_args",
-        "parse_input_fn_result": "!Make the iterator yourself: tf.compat.v1.data.make_initializable_iterator(dataset).",
+        "parse_input_fn_result": "lightwell.compat.small:parse_input_fn_result",
     },
     "extenders": _shared("add_metrics"),
     "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.events:read_metrics"},

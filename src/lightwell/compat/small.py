@@ -1,6 +1,7 @@
 """Small private things of the removed package that programs still import, each too small for a file of its own.
 
-Owns: the `estimator_export` mark, `TaskType` and `fn_args`. No logic of the library may depend on them.
+Owns: the `estimator_export` mark, `TaskType`, `fn_args` and `parse_input_fn_result`. No logic of the library may depend
+on them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import tensorflow as tf
+
 from lightwell import cluster
+from lightwell.errors import InputFnError
 
 _Marked = TypeVar("_Marked")
 
@@ -37,3 +41,42 @@ def fn_args(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the positional arguments of `function`, without `self` and what a partial has bound."""
     parameters = inspect.signature(function).parameters.values()
     return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD)
+
+
+class _StartsIterator(tf.compat.v1.train.SessionRunHook):
+    """Initialises an iterator in each new session."""
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator, self._initializer = iterator, None
+
+    def begin(self) -> None:
+        """Finds the op; the graph may be that of a session that is not open yet."""
+        self._initializer = self._iterator.initializer
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Runs it."""
+        del coord
+        session.run(self._initializer)
+
+
+def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
+    """What an `input_fn` gave as features, labels and the hooks that a session over them needs.
+
+    Args:
+        result: a `tf.data.Dataset`, features, or a `(features, labels)` pair, of the default graph.
+
+    Raises:
+        InputFnError: it is a list or a tuple of another length.
+    """
+    hooks = []
+    if isinstance(result, tf.data.Dataset):
+        iterator = tf.compat.v1.data.make_initializable_iterator(result)
+        result, hooks = iterator.get_next(), [_StartsIterator(iterator)]
+    if not isinstance(result, list | tuple):
+        return result, None, hooks
+    if len(result) != 2:
+        raise InputFnError(
+            f"parse_input_fn_result: input_fn should return (features, labels) as a len 2 tuple, got {len(result)} "
+            "values. Several features belong in a dict."
+        )
+    return result[0], result[1], hooks
