@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages check format lint types bench bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -36,6 +36,13 @@ test-slow: env  ## the tests that take minutes
 test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
 	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
 	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m pytest -m oracle $(ARGS)
+
+# PROGRAMS=1000 how many, SEED=1 the first, WAYS=all or some by name, JOBS=2 processes beside each other, REDUCE=0 leaves failures as they are,
+# HAVING=accumulated,saver takes programs with these parts alone.
+fuzz: env  ## random programs in all ways and on TensorFlow 2.15.1, compared (an hour); PROGRAMS=, SEED=, WAYS=, JOBS=
+	test -x .venv-oracle/bin/python || test -n "$$LIGHTWELL_ORACLE" || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
+	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m tests.fuzz \
+	  $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(SEED),--seed $(SEED)) $(if $(WAYS),--ways $(WAYS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(REDUCE),--reduce $(REDUCE)) $(if $(HAVING),--having $(HAVING))
 
 # Environments of other releases: $(call other,name,packages) makes .venv-name.
 define other

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 from collections.abc import Iterator
 from typing import Any
+
+# TensorFlow switches these kernels on by itself on some processors only. Without them CPUs have no images with channels
+# first, and other last digits. Before it is imported, and for the processes that tests start too.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 import pytest
 from xdist.scheduler import LoadFileScheduling

@@ -32,6 +32,7 @@ MAY_OPEN: dict[str, str] = {}
 TESTED_ELSEWHERE = {
     "_names.py": "tests/compat",
     "__main__.py": "tests/cli",
+    "estimator/to_keras.py": "tests/export/keras_model",
     "hooks/save_along.py": "tests/workflow/test_together.py",
     "hooks/stop_together.py": "tests/workflow/test_together.py",
 }
