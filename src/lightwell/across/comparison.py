@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightwell.sight.tables import columns, html_table
+from lightwell.visible import visible_lines
 
 _HEAD = ("layer", "drift", "alignment", "dead units", "of")
 _MOST_SHOWN = 10
@@ -92,7 +93,7 @@ class Comparison:
             lines += [f"  {one.key}: {one.before} → {one.after}" for one in self.changed[:_MOST_SHOWN]]
             more = len(self.changed) - _MOST_SHOWN
             lines += [f"  … and {more:,} more, in .changed"] if more > 0 else []
-        return "\n".join(lines)
+        return visible_lines("\n".join(lines))
 
     def _repr_html_(self) -> str:
         title = f"{self.first} → {self.second}, {self.examples:,} examples"
