@@ -5,12 +5,16 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
 # TensorFlow switches these kernels on by itself on some processors only. Without them CPUs have no images with channels
 # first, and other last digits. Before it is imported, and for the processes that tests start too.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+# A shell switches Ctrl-C off for what it starts in the background, and for all its children; tests send it to theirs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
