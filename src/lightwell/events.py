@@ -171,14 +171,26 @@ class _Writers:
                 return False
             del self._open[path]
             writer = found()
-            # Held by TensorFlow's cache, this name and the call: one that a hook of the user holds too is left to it.
-            if writer is not None and sys.getrefcount(writer) <= 3:
+            # Held by TensorFlow's cache and this name: one that a hook of the user holds too is left to it.
+            if writer is not None and sys.getrefcount(writer) <= _HELD_BY_CACHE:
                 _tf.forget_event_writer(path)
                 with contextlib.suppress(Exception):  # a disk that is full has been told of by whoever wrote
                     writer.close()
         return True
 
 
+class _Value:
+    """Something that can be referred to weakly."""
+
+
+def _references_to_cached_value() -> int:
+    """How many references this Python counts to a value that a cache and one local name hold; releases differ in it."""
+    cache = {"": _Value()}
+    found = weakref.ref(cache[""])()
+    return sys.getrefcount(found)
+
+
+_HELD_BY_CACHE = _references_to_cached_value()
 _writers = _Writers()  # one for the process, as there is one cache of TensorFlow's
 
 
