@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from typing import Any
 
@@ -29,7 +30,8 @@ class Alone:
 
     def config(self, **settings: Any) -> Any:
         settings.pop("exact", None)
-        return tf.estimator.RunConfig(**settings, **self.way)
+        way = self.way if "lightwell" in sys.modules else {}  # the original has one way
+        return tf.estimator.RunConfig(**settings, **way)
 
     def move(self, folder: Any, **settings: Any) -> None:
         self.moves.append(folder)
