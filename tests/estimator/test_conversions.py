@@ -69,7 +69,7 @@ def test_tflite_on_the_rows_of_an_input_fn(made: lw.Estimator) -> None:
     got = interpreter.get_signature_runner("serving_default")(x=X)
     expected = np.stack([row["probabilities"] for row in made.predict(rows)])
     # The report compares the served model, in batches of its own: each side may round its last bit the other way.
-    last_bits = 2 * np.finfo(np.float32).eps
+    last_bits = float(2 * np.finfo(np.float32).eps)
     assert np.abs(got["probabilities"] - expected).max() == pytest.approx(result.largest_difference, abs=last_bits)
 
 
