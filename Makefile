@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -27,8 +27,15 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 PARALLEL = -m pytest --numprocesses auto --maxprocesses 4
 USUAL = not slow and not oracle and not packages
 
-test: env  ## run the tests (15 min on 2 cores); ARGS="tests/sight -x" runs some
+test: env  ## the tests in minutes: one case of every table; ARGS="tests/inside/watches -x" runs some
+	$(BIN)/python $(PARALLEL) -m '$(USUAL)' --brief $(ARGS)
+
+test-all: env  ## all tests, every case of every table
 	$(BIN)/python $(PARALLEL) -m '$(USUAL)' $(ARGS)
+
+test-changed: env  ## all tests that reach what differs from BASE=main, by the import graph
+	@files=$$($(BIN)/python -m tests.changed $(or $(BASE),main)); \
+	  if [ -z "$$files" ]; then echo "No test reaches what changed."; else $(BIN)/python $(PARALLEL) -m '$(USUAL)' $$files $(ARGS); fi
 
 test-slow: env  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(ARGS)
@@ -57,7 +64,7 @@ test-tf216:  ## the tests on TensorFlow 2.16, the oldest supported; makes its en
 
 test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its place; makes its environment
 	$(call other,legacy-keras,'tensorflow-cpu==2.21.*' tf_keras)
-	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/interop tests/from_keras)
+	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/model/interop tests/estimator/from_keras)
 
 test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) train models, ONNX files are made, PyTorch reads a capture; makes their environment
 	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests pyarrow xxhash 'torch==2.13.0' 'setuptools<81')
@@ -76,10 +83,18 @@ bench-growth: env  ## measure how time and memory grow with layers, watches, row
 	$(BENCH) growth
 
 bench-scaling: env  ## measure processes and devices that train together, on this machine
-	$(BIN)/python -m benchmarks.scaling $(if $(QUICK),--quick)
+	$(BENCH) scaling
 
-bench-profile: env  ## tell where the time of one row goes: make bench-profile ROW=mlp
-	$(BIN)/python -m benchmarks.profile $(ROW) $(if $(QUICK),--quick)
+bench-profile: env  ## show where the time of one row goes: make bench-profile ROW=mlp
+	$(BENCH) profile --rows '$(ROW)'
+
+# The environment of a peer, made when a row first needs it; all of them install on Python 3.11.
+bench-peer-%:
+	@digest=$$(sha256sum < benchmarks/peers/$*.txt | cut -c -64); place=.venv-bench-$*; \
+	test "$$(cat $$place/bench-ready 2>/dev/null)" = $$digest || ( \
+	  echo "Making $$place." && $(or $(shell command -v python3.11),$(PYTHON)) -m venv $$place \
+	  && $$place/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers/$*.txt \
+	  && printf %s $$digest > $$place/bench-ready )
 
 format: env  ## rewrite the sources in the house format
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix .

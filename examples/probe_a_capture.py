@@ -29,7 +29,7 @@ def with_ids(data: dict[str, np.ndarray]) -> tf.data.Dataset:
 
 
 def probe_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
-    """One linear layer on whatever it is given."""
+    """One linear layer on the captured values."""
     logits = lw.layers.dense(lw.layers.flatten(features), 10)
     loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
     train_op = v1.train.AdamOptimizer(0.01).minimize(loss, v1.train.get_global_step())

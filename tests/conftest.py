@@ -17,10 +17,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
+from tests.thorough import brief_selection
 from xdist.scheduler import LoadFileScheduling
 
 # These wait for processes of their own, up to a minute in one file: at the end, the other workers would wait for them.
-_LONG = tuple(f"tests/{folder}/" for folder in ("programs", "workflow", "docs", "examples", "stories", "cli"))
+_LONG = tuple(f"tests/{folder}/" for folder in ("programs", "estimator/workflow", "docs", "examples", "stories", "cli"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--brief", action="store_true", help="one case of every table, and no whole programs (`make test`)"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--brief"):
+        return
+    is_brief = brief_selection([item.nodeid for item in items])
+    config.hook.pytest_deselected(items=[item for item, is_one in zip(items, is_brief, strict=True) if not is_one])
+    items[:] = [item for item, is_one in zip(items, is_brief, strict=True) if is_one]
 
 
 class ByFile(LoadFileScheduling):

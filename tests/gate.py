@@ -12,10 +12,10 @@ import numpy as np
 import tensorflow as tf
 
 import lightwell as lw
-from lightwell.engine.build import Recipe, build
-from lightwell.engine.program import Program
-from lightwell.layers.gate import Edit, Passing
-from lightwell.sight.sections.base import numbered
+from lightwell.inside.paths.sections.base import numbered
+from lightwell.model.layers.gate import Edit, Passing
+from lightwell.run.engine.build import Recipe, build
+from lightwell.run.engine.program import Program
 
 v1 = tf.compat.v1
 

@@ -3,19 +3,19 @@
     LightwellError
     ├── UsageError (ValueError)            a call, a setting or a returned value does not make sense
     │   ├── ModelFnError                   model_fn, or the EstimatorSpec it returned
-    │   │   ├── UnknownFeature (KeyError)  it asked for a feature that input_fn does not give
+    │   │   ├── UnknownFeature (KeyError)  a feature that input_fn does not provide
     │   │   ├── WrongFeature (TypeError)   a feature of a type that its column cannot read
-    │   │   ├── NotInitialised (RuntimeError)   variables that nothing gives a first value
+    │   │   ├── NotInitialised (RuntimeError)   variables without an initial value
     │   │   └── NoRows (IndexError)        a prediction without a batch dimension
     │   ├── InputFnError                   input_fn, or what it returned
-    │   ├── ModelFileError (OSError)       the file of a Keras model is not there
+    │   ├── ModelFileError (OSError)       the file of a Keras model is missing
     │   ├── PathError (KeyError)           a path that names nothing in this model and mode
     │   └── UnknownMetric (KeyError)       a metric that evaluations do not have
     ├── WrongType (TypeError)              an argument of the wrong type
     │   ├── NotAnArray (AttributeError)    a list, a number or the like where an array or a frame belongs
     │   └── WrongKind (UsageError, AttributeError)   a value that lacks what one of the expected kind has
     ├── SettingIsFixed (AttributeError)    an assignment to a setting of a RunConfig
-    ├── HookError (RuntimeError)           a hook asked for something that is not there
+    ├── HookError (RuntimeError)           a hook asked for something that does not exist
     │   ├── EmptyCollection (IndexError)   a graph collection without members
     │   └── UnknownName (KeyError, …)      a name that no tensor, operation or path has
     ├── WatchError (RuntimeError)          the function of a watch raised
@@ -27,10 +27,9 @@
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
         └── CheckpointMismatch             it was written by another model
 
-Each also derives from the exception that `tf.estimator` raised in the same place, so that a program which caught
-`ValueError` still does. Where that was one of `tf.errors`, the class stands beside the code that raises it
-(`checkpoints`), because this module does without TensorFlow. Message form: where, what was expected, what came, what
-to do.
+Each class also derives from the exception that `tf.estimator` raised in the same place, so that old `except` clauses
+still work. Classes that derive from one of `tf.errors` are defined where they are raised, because this module does not
+import TensorFlow. Messages say where, what was expected, what came, and what to do.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ if typing.TYPE_CHECKING:
 
 
 def near(name: str, known: Iterable[object]) -> str:
-    """The end of a text about a name that is not there: which of the known ones look like it; empty if none does."""
+    """The end of a message about an unknown name: the similar known names; empty if there are none."""
     close = difflib.get_close_matches(name, [str(one) for one in known], n=3, cutoff=0.5)
     return f" Near to it: {close}." if close else ""
 
@@ -62,7 +61,7 @@ class ModelFnError(UsageError):
 
 
 class UnknownFeature(ModelFnError, KeyError):
-    """`model_fn` asked its features, or its labels, for a key that they do not have. `args[0]` is that key."""
+    """`model_fn` looked up a key that its features or labels do not have. `args[0]` is that key."""
 
     def __init__(self, key: object, text: str) -> None:
         super().__init__(key, text)
@@ -80,7 +79,7 @@ class NotInitialised(ModelFnError, RuntimeError):
 
 
 class NoRows(ModelFnError, IndexError):
-    """A prediction has no batch dimension, so that it cannot be given out example by example."""
+    """A prediction has no batch dimension, so it cannot be split into examples."""
 
 
 class InputFnError(UsageError):
@@ -88,7 +87,7 @@ class InputFnError(UsageError):
 
 
 class ModelFileError(UsageError, OSError):
-    """The file of a Keras model cannot be found."""
+    """The file of a Keras model is missing."""
 
 
 class WrongType(LightwellError, TypeError):
@@ -96,19 +95,19 @@ class WrongType(LightwellError, TypeError):
 
 
 class NotAnArray(WrongType, AttributeError):
-    """A list, a number or the like was given where an array or a frame belongs."""
+    """A list, a number or the like came where an array or a frame was expected."""
 
 
 class WrongKind(UsageError, WrongType, AttributeError):
-    """A value lacks what one of the expected kind has: a number in the place of a tensor, a list in that of a dict."""
+    """A value lacks an attribute of the expected kind: a number instead of a tensor, a list instead of a dict."""
 
 
 class SettingIsFixed(LightwellError, AttributeError):
-    """A setting of a `RunConfig` was assigned; it is replaced instead."""
+    """A setting of a `RunConfig` was assigned; use `replace` instead."""
 
 
 class HookError(LightwellError, RuntimeError):
-    """A hook asked for something that is not there."""
+    """A hook asked for something that does not exist."""
 
 
 class EmptyCollection(HookError, IndexError):
@@ -161,8 +160,8 @@ class UnknownMetric(UsageError, KeyError):
 
     def __str__(self) -> str:
         name, known, nearest, where = self.args
-        meant = f"Did you mean {' or '.join(map(repr, nearest))}? " if nearest else ""
-        return f"{where} have no metric {name!r}. {meant}There are: {', '.join(known)}."
+        hint = f"Did you mean {' or '.join(map(repr, nearest))}? " if nearest else ""
+        return f"{where} have no metric {name!r}. {hint}There are: {', '.join(known)}."
 
 
 class WatchError(LightwellError, RuntimeError):
@@ -174,21 +173,21 @@ class NotEvaluated(LightwellError, RuntimeError):
 
 
 def reason_of(error: BaseException) -> str:
-    """What went wrong, in one sentence of TensorFlow's own, without the stack traces that it wraps around it."""
+    """The cause in TensorFlow's words, in one sentence, without its stack traces."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip() not in ("", "Graph execution error:")]
     at_node = [index for index, line in enumerate(lines) if line.startswith("Node: ")]
-    told = lines[at_node[0] + 1 :] if at_node else lines
-    return told[0].rstrip(".") if told else type(error).__name__
+    causes = lines[at_node[0] + 1 :] if at_node else lines
+    return causes[0].rstrip(".") if causes else type(error).__name__
 
 
 def disk_error(error: BaseException, text: str) -> ModelDirError:
-    """The error to raise for one that a file system raised through TensorFlow, which keeps no number of it."""
-    told = str(error)
-    number = next((number for words, number in _NUMBERS.items() if words in told), errno.EIO)
+    """The error to raise for a file system error that came through TensorFlow, which drops its errno."""
+    message = str(error)
+    number = next((number for words, number in _ERRNO_BY_TEXT.items() if words in message), errno.EIO)
     return ModelDirError(getattr(error, "errno", None) or number, text)
 
 
-_NUMBERS = {
+_ERRNO_BY_TEXT = {
     "No space left": errno.ENOSPC,
     "Disk quota exceeded": errno.EDQUOT,
     "Read-only file system": errno.EROFS,

@@ -1,22 +1,22 @@
-"""The bench without its clock: rows, ratios, goals, results and the page, from canned numbers."""
+"""The bench without its clock: rows, ratios, goals, results and pages, from canned numbers; the worker's protocol."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from benchmarks.charts import draw
-from benchmarks.environments import ROOT, InstallError, python_of, without_places
-from benchmarks.figures import telling
-from benchmarks.goals import AtLeast, Figures, Flat, ShareAtMost, TakesAtMost, Works, judge, ratio
-from benchmarks.growth_report import render_growth
-from benchmarks.peers import PEERS, Environment, split, title_of
-from benchmarks.report import render
-from benchmarks.results import GrowthPoint, Results, RowResult, load, save
-from benchmarks.rows import ROWS, chosen
+from benchmarks.__main__ import main
+from benchmarks.peers import PEERS, ROOT, Peer, WorkerError, title_of, without_places
+from benchmarks.report import PAGES, judge, ratio, render
+from benchmarks.results import Figures, Results, load, save
+from benchmarks.rows import ROWS, Goal, Row, choose_rows
+
+from benchmarks import report
 
 RUN = {
     "date": "2026-01-02 03:04 UTC",
@@ -24,219 +24,213 @@ RUN = {
     "cores": 2,
     "used_cores": [0, 1],
     "memory_gb": 8.0,
-    "system": "Linux x86_64",
     "load_before": 0.1,
     "commit": "abc",
+    "is_modified": False,
     "rounds": 3,
     "seconds": 1.5,
-    "elapsed": 60.0,
-    "versions": {"ours": {"tensorflow-cpu": "2.21.0", "tensorflow": "absent"}},
+    "versions": {"ours": {"tensorflow-cpu": "2.21.0"}},
 }
 MLP = {
-    "ours": Figures((1500.0, 1600.0, 1400.0)),
-    "tf_estimator": Figures((500.0, 555.0, 600.0)),
-    "keras3/fit": Figures((700.0, 750.0, 800.0)),
-    "keras3/fit50": Figures(failed="ValueError: no such thing"),
-    "lightning_trainer": Figures(absent="could not be installed: No matching distribution found for lightning"),
-    "torch_loop": Figures((400.0,) * 3),
-    "jax_loop": Figures((2000.0,) * 3),
-    "tf_session/run": Figures((900.0,) * 3),
-    "tf_session/callable": Figures((1100.0,) * 3),
-    "tf_session/fused": Figures((1500.0, 1590.0, 1500.0)),
+    "ours": Figures("bench 1", (1500.0, 1600.0, 1400.0)),
+    "tf_estimator": Figures("bench 1", (500.0, 555.0, 600.0)),
+    "keras3/fit": Figures("bench 1", (700.0, 750.0, 800.0)),
+    "keras3/fit50": Figures("bench 1", problem="fails: ValueError: no such thing"),
+    "torch_loop/lightning": Figures("bench 1", problem="absent: could not be installed: No matching distribution"),
+    "tf_session/fused": Figures("bench 1", (1500.0, 1590.0, 1500.0)),
 }
+BY_KEY = {row.key: row for row in ROWS}
 
 
 @pytest.fixture
 def results() -> Results:
-    rows = {
-        "mlp": RowResult("bench 1", MLP),
-        "memory": RowResult("bench 1", {"ours": Figures((0.02,), details={"resident_mb": [500, 510], "calls": 200})}),
+    drift = Figures("bench 1", (0.02,), details={"resident_mb": [500, 510], "calls": 200})
+    layers = {
+        "ours@2": Figures("bench 1", (0.001,), details={"start_seconds": 0.5, "memory_mb": 10.0}),
+        "ours@4": Figures("bench 1", (0.003,), details={"start_seconds": 0.9, "memory_mb": 10.002}),
+        "keras3@2": Figures("bench 1", problem="fails: it fails"),
     }
-    growth = (
-        GrowthPoint("layers", "ours", 2, "bench 1", 0.001, 0.5, 10.0),
-        GrowthPoint("layers", "ours", 4, "bench 1", 0.003, 0.9, 10.002),
-        GrowthPoint("layers", "keras3", 2, "bench 1", absent="it fails"),
-    )
-    return Results({"bench 1": RUN}, rows, growth)
-
-
-def section(page: str, key: str) -> str:
-    """The part of the page about one row."""
-    return page.partition(f'<a id="{key}">')[2].partition("\n### ")[0]
+    return Results({"bench 1": dict(RUN)}, {"mlp": MLP, "memory": {"ours": drift}, "growth_layers": layers})
 
 
 def test_every_contender_has_a_worker_and_every_goal_a_contender() -> None:
     for row in ROWS:
+        assert row.page in PAGES
         for contender in row.contenders:
-            peer, _ = split(contender)
-            assert (ROOT / "benchmarks" / "workers" / f"{peer.worker}.py").exists()
-            assert (ROOT / "benchmarks" / "peers" / f"{peer.environment.name}.txt").exists()
-            assert "/" not in title_of(contender), f"{contender} has no title of its own"
+            peer = PEERS[contender.partition("/")[0]]
+            assert (ROOT / "benchmarks" / "workers" / f"{peer.module}.py").exists()
+            assert (ROOT / "benchmarks" / "peers" / f"{peer.environment}.txt").exists()
         for goal in row.goals:
-            assert not isinstance(goal, AtLeast) or goal.against in row.contenders[1:]
-    assert len({row.key for row in ROWS}) == len(ROWS)
+            assert not goal.against or goal.against in row.contenders[1:]
+    assert len(BY_KEY) == len(ROWS)
 
 
-def test_our_own_worker_measures() -> None:
+def test_our_own_worker_knows_its_rows_and_measures() -> None:
     from benchmarks.workers import ours
     from benchmarks.workers.protocol import Plan
 
-    quick = {"seconds": 0.05, "size": 0, "is_quick": True}
-    for row, variant in (("mlp", ""), ("evaluate", "vouched")):
-        figures = ours.worker.prepare(row, Plan(variant, **quick))()
+    variants = [(row.key, one.partition("/")[2]) for row in ROWS for one in row.contenders if one.startswith("ours")]
+    assert not set(variants) - set(ours.worker._rows)
+    for row, variant in (("mlp", ""), ("evaluate", "vouched"), ("predict_overhead", "predict")):
+        figures = ours.worker.prepare(row, Plan(variant, 0.05, is_quick=True))()
         assert figures.get("per_second", figures.get("seconds", 0)) > 0, (row, figures)
 
 
 def test_no_worker_hides_a_package_by_its_name() -> None:
-    hidden = [peer for peer in PEERS if importlib.util.find_spec(peer) is not None]
-    assert not hidden
+    assert not [peer.module for peer in PEERS.values() if importlib.util.find_spec(peer.module) is not None]
 
 
 def test_a_key_chooses_its_row_and_those_under_it() -> None:
-    assert [row.key for row in chosen(["mlp", "one_row"])] == ["mlp", "mlp_jit", "mlp_hook", "mlp_watch", "one_row"]
-    assert chosen([]) == tuple(row for row in ROWS if not row.is_big)
-    assert {row.key for row in chosen(["big"])} == {row.key for row in ROWS if row.is_big}
+    keys = [row.key for row in choose_rows(["mlp", "one_row"])]
+    assert keys == ["mlp", "mlp_jit", "mlp_hook", "mlp_watch", "one_row"]
+    assert {row.page for row in choose_rows([])} == {"bench"}
+    assert {row.page for row in choose_rows(["big"])} == {"big"}
+    assert [row.key for row in choose_rows(["watches"], "growth")] == ["growth_watches"]
     with pytest.raises(LookupError, match="No row is called 'mpl'; there are mlp, mlp_jit, mlp_hook"):
-        chosen(["mpl"])
+        choose_rows(["mpl"])
+
+
+def test_a_row_with_sizes_has_a_point_for_each() -> None:
+    row = Row("row", "A row", contenders=("ours", "keras3"), sizes=(1, 10, 100))
+    assert row.points() == ["ours@1", "keras3@1", "ours@10", "keras3@10", "ours@100", "keras3@100"]
+    assert row.points(is_quick=True)[-1] == "keras3@10"
+    assert Row("row", "A row").points() == ["ours"]
 
 
 def test_a_ratio_is_of_medians_and_its_spread_of_rounds() -> None:
-    found = ratio(MLP["ours"], MLP["tf_estimator"], "per_second")
-    assert found is not None
-    assert found.times == pytest.approx(1500 / 555)
-    assert (found.least, found.most) == pytest.approx((1400 / 600, 3.0))
+    assert ratio(MLP["ours"], MLP["tf_estimator"], "per_second") == pytest.approx((1500 / 555, 1400 / 600, 3.0))
 
 
 def test_a_ratio_of_times_is_higher_when_ours_is_shorter() -> None:
-    found = ratio(Figures((0.1,)), Figures((0.3,)), "seconds")
-    assert found is not None
-    assert found.times == pytest.approx(3)
-    assert ratio(Figures((0.1,)), Figures(absent="gone"), "seconds") is None
+    assert ratio(Figures("", (0.1,)), Figures("", (0.3,)), "seconds") == pytest.approx((3, 3, 3))
+    assert ratio(Figures("", (0.1,)), Figures(problem="absent: gone"), "seconds") is None
+
+
+def test_no_ratio_is_taken_across_runs() -> None:
+    assert ratio(Figures("run 1", (0.1,)), Figures("run 2", (0.3,)), "seconds") is None
 
 
 @pytest.mark.parametrize(
-    ("goal", "is_met", "words"),
+    ("goal", "mark", "words"),
     [
-        (AtLeast(2.5, "tf_estimator"), True, "2.70 x, though not in every round"),
-        (AtLeast(3, "keras3/fit"), False, "2.00 x"),
-        (AtLeast(1.2, "keras3/fit"), True, "2.00 x"),
-        (AtLeast(3, "lightning_trainer"), None, "absent: could not be installed"),
-        (AtLeast(3, "keras3/fit50"), None, "fails: ValueError: no such thing"),
-        (Works(), True, "it works"),
+        (Goal(2.5, "tf_estimator"), "met", "2.70 x"),
+        (Goal(3, "keras3/fit"), "missed", "2.00 x"),
+        (Goal(3, "torch_loop/lightning"), "not known", "absent: could not be installed"),
+        (Goal(3, "keras3/fit50"), "not known", "fails: ValueError: no such thing"),
+        (Goal(3, "jax_loop"), "not known", "not measured"),
+        (Goal(), "met", "it works"),
+        (Goal(800), "met", "1,500"),
     ],
 )
-def test_a_goal_is_met_missed_or_not_known(goal: AtLeast, is_met: bool | None, words: str) -> None:
-    verdict = judge(goal, "ours", MLP, "per_second")
-    assert verdict.is_met is is_met
-    assert verdict.words.startswith(words)
+def test_a_goal_is_met_missed_or_not_known(goal: Goal, mark: str, words: str) -> None:
+    verdict = judge(goal, BY_KEY["mlp"], MLP)
+    assert verdict[0] == mark
+    assert verdict[1].startswith(words)
 
 
 def test_a_goal_in_time_is_told_in_time() -> None:
-    figures = {"ours": Figures((0.3,)), "tf_session/run": Figures((0.25,))}
-    verdict = judge(TakesAtMost(1 / 1.5, "tf_session/run"), "ours", figures, "seconds")
-    assert (verdict.is_met, verdict.words) == (True, "1.20 x the time")
-    assert judge(TakesAtMost(1, "tf_session/run"), "ours", figures, "seconds").mark == "missed"
+    row = BY_KEY["one_row"]
+    figures = {row.ours: Figures("", (0.3,)), "tf_session/run": Figures("", (0.25,))}
+    assert judge(row.goals[0], row, figures) == ("met", "1.20 x the time")
+    assert report.goal_words(row.goals[0], row) == "<= 1.5 x the time of"
 
 
-@pytest.mark.parametrize(("drift", "is_met"), [(0.009, True), (0.011, False), (-0.2, True)])
-def test_memory_may_shrink_but_not_grow(drift: float, is_met: bool) -> None:
-    assert judge(Flat(), "ours", {"ours": Figures((drift,))}, "drift").is_met is is_met
+@pytest.mark.parametrize(("drift", "mark"), [(0.009, "met"), (0.011, "missed"), (-0.2, "met")])
+def test_memory_may_shrink_but_not_grow(drift: float, mark: str) -> None:
+    assert judge(Goal(0.01), BY_KEY["memory"], {"ours": Figures("", (drift,))})[0] == mark
 
 
-@pytest.mark.parametrize(("share", "is_met"), [(0.10, True), (0.101, False)])
-def test_a_share_is_at_most_so_much(share: float, is_met: bool) -> None:
-    figures = {"ours/vouched": Figures((share,), details={"whole": 12.0}), "tf_estimator": Figures((0.5,))}
-    assert judge(ShareAtMost(0.10), "ours/vouched", figures, "share").is_met is is_met
-    assert ratio(figures["ours/vouched"], figures["tf_estimator"], "share") is None
-    row = next(row for row in ROWS if row.key == "train_and_evaluate")
-    assert telling(figures["ours/vouched"], row) == f"{share:.1%} of 12.00 s"
+@pytest.mark.parametrize(("share", "mark"), [(0.10, "met"), (0.101, "missed")])
+def test_a_share_is_at_most_so_much(share: float, mark: str) -> None:
+    row, own = BY_KEY["train_and_evaluate"], Figures("", (share,), details={"whole": 12.0})
+    assert judge(row.goals[0], row, {row.ours: own})[0] == mark
+    assert report.median_words(own, row) == f"{share:.1%} of 12.00 s"
 
 
 def test_what_fails_does_not_work() -> None:
-    verdict = judge(Works(), "ours", {"ours": Figures(failed="MemoryError: none left")}, "seconds")
-    assert (verdict.is_met, verdict.words) == (False, "fails: MemoryError: none left")
+    figures = {"ours": Figures(problem="fails: MemoryError: none left")}
+    assert judge(Goal(), BY_KEY["first_step_3gb"], figures) == ("missed", "fails: MemoryError: none left")
 
 
 def test_the_page_tells_figures_ratios_and_verdicts(results: Results) -> None:
-    page = render(results)
-    mlp = section(page, "mlp")
-    assert "| **Lightwell** | 1,500 steps/s | 1,400 .. 1,600 |" in mlp
-    assert "| tf.estimator 2.15.1 | 555 steps/s | 500 .. 600 | 2.70 x (2.33 .. 3.00) | >= 2.5 x | met |" in mlp
-    assert "| Keras 3 `fit` | 750 steps/s | 700 .. 800 | 2.00 x (1.75 .. 2.14) | >= 3 x | **missed** |" in mlp
-    assert "| Lightning `Trainer` | absent: could not be installed: No matching distribution" in mlp
-    assert "`fit`, steps_per_execution=50 | fails: ValueError: no such thing |" in mlp
-    assert "Missed: >= 3 x Keras 3 `fit` came to 2.00 x." in mlp
-    assert "The operations of a step are the limit" in mlp
-    assert "make bench-profile ROW=mlp" in mlp
-    assert "+2.00% (500 to 510 MB in 200 calls)" in section(page, "memory")
+    page = render("bench", results)
+    assert "| **Lightwell** | 1,500 steps/s | 1,400 .. 1,600 |" in page
+    assert "| tf.estimator 2.15.1 | 555 steps/s | 500 .. 600 | 2.70 x (2.33 .. 3.00) | >= 2.5 x | met | 1 |" in page
+    assert "| Keras 3 `fit` | 750 steps/s | 700 .. 800 | 2.00 x (1.75 .. 2.14) | >= 3 x | **missed** | 1 |" in page
+    assert "| Lightning `Trainer` | absent: could not be installed: No matching distribution |" in page
+    assert "`fit`, steps_per_execution=50 | fails: ValueError: no such thing |" in page
+    assert "- `mlp`: >= 3 x Keras 3 `fit` came to 2.00 x. The operations of a step are the limit" in page
+    assert "+2.00% (500 to 510 MB in 200 calls)" in page
     assert "Of 5 goals: 2 met, 2 missed, 1 not known." in page
+    columns = {line.count("|") for line in page.splitlines() if line.startswith(("| `", "|  |"))}
+    assert columns == {9}
 
 
 def test_the_page_tells_machine_and_versions(results: Results) -> None:
-    page = render(results)
-    assert "A CPU, 2 cores, 8.0 GB" in page
-    assert "pinned to the cores 0, 1" in page
-    assert "| Lightwell | tensorflow-cpu 2.21.0 |" in page
+    page = render("bench", results)
+    assert "1. 2026-01-02 03:04 UTC, sources abc, A CPU, 2 cores, 8.0 GB, pinned to 2 cores" in page
+    assert "| Lightwell | tensorflow-cpu 2.21.0 | 1 |" in page
     assert "do not trust" not in page
-    assert "do not trust" in render(Results({"bench 1": {**RUN, "load_before": 4.0}}, results.rows))
+    results.runs["bench 1"]["load_before"] = 4.0
+    assert "do not trust" in render("bench", results)
 
 
 def test_growth_tells_what_one_more_costs(results: Results) -> None:
-    page = render_growth(results)
-    assert "Measured 2026-01-02 03:04 UTC. Time is of a training step, batch 32; start is the first step." in page
-    assert "| 2 | Lightwell | 1.000 ms |  | 500.0 ms |  | 10 MB |  |" in page
-    assert "| 4 | Lightwell | 3.000 ms | 1.0 ms | 900.0 ms | 200.0 ms | 10 MB | 1.0 kB |" in page
-    assert "| 2 | Keras 3 | absent: it fails |" in page
+    page = render("growth", results)
+    assert "| 2 | Lightwell | 1.000 ms |  | 500.0 ms |  | 10 MB |  | 1 |" in page
+    assert "| 4 | Lightwell | 3.000 ms | 1.0 ms | 900.0 ms | 200.0 ms | 10 MB | 1.0 kB | 1 |" in page
+    assert "| 2 | Keras 3 | fails: it fails |" in page
+    assert len({line.count("|") for line in page.splitlines() if line.startswith(("| 2", "| 4", "| size"))}) == 1
 
 
-def test_a_point_measured_again_replaces_the_old_one(results: Results) -> None:
-    both = results.updated(Results({"growth 2": RUN}, growth=(GrowthPoint("layers", "ours", 4, "growth 2", 1, 1, 1),)))
-    assert [(point.size, point.run) for point in both.growth if point.contender == "ours"] == [
-        (2, "bench 1"),
-        (4, "growth 2"),
-    ]
+def test_every_page_has_its_own_rows(results: Results) -> None:
+    assert render("big", results) == ""
+    results.rows["big_bert"] = dict.fromkeys(BY_KEY["big_bert"].contenders, Figures("bench 1", (2.0, 2.0)))
+    assert render("big", results).startswith("# Big models\n\nWritten by `make bench ROWS=big`")
+    assert "`big_bert`" not in render("bench", results)
 
 
-def test_big_models_have_a_page_of_their_own(results: Results) -> None:
-    big = RowResult("bench 1", dict.fromkeys(("ours", "tf_session/run", "tf_estimator"), Figures((2.0, 2.0))))
-    both = results.updated(Results({}, {"big_bert": big}))
-    page = render(both, is_big=True)
-    assert page.startswith("# Big models")
-    assert "`make bench ROWS=big`" in page
-    assert section(page, "big_bert")
-    assert not section(page, "mlp")
-    assert not section(render(both), "big_bert")
-
-
-def test_a_missed_row_points_to_its_profile(results: Results, tmp_path) -> None:
-    (tmp_path / "mlp.md").write_text("It is the hooks.")
-    assert "[profiles/mlp.md](profiles/mlp.md)" in section(render(results, tmp_path), "mlp")
-
-
-def test_rows_measured_again_replace_the_old_ones(results: Results, tmp_path) -> None:
-    again = RowResult("bench 2", {"ours": Figures((0.001,), details={"resident_mb": [500, 500], "calls": 200})})
-    both = results.updated(Results({"bench 2": {**RUN, "date": "2026-02-02 00:00 UTC"}}, {"memory": again}))
-    save(both, tmp_path / "results.json")
-    assert load(tmp_path / "results.json") == both
-    page = render(both)
-    assert "From an earlier run, of 2026-01-02 03:04 UTC." in section(page, "mlp")
-    assert "From an earlier run" not in section(page, "memory")
-    assert set(results.updated(Results({"bench 2": RUN}, dict.fromkeys(results.rows, again))).runs) == {
-        "bench 1",  # the growth still comes from it
-        "bench 2",
+def test_rows_measured_again_replace_the_old_ones(results: Results, tmp_path: Path) -> None:
+    later = {**RUN, "date": "2026-02-02 00:00 UTC"}
+    results.add("memory", {"ours": Figures("bench 2", (0.001,))}, "bench 2", later)
+    results.add("growth_layers", {"ours@4": Figures("bench 2", (1.0,))}, "bench 2", later)
+    assert {point: one.run for point, one in results.rows["growth_layers"].items()} == {
+        "ours@2": "bench 1",
+        "ours@4": "bench 2",
+        "keras3@2": "bench 1",
     }
+    save(results, tmp_path / "results.json")
+    assert load(tmp_path / "results.json") == results
     assert load(tmp_path / "none.json") == Results()
+    results.add("mlp", {"ours": Figures("bench 2", (1.0,))}, "bench 2", later)
+    results.add(
+        "growth_layers",
+        {point: Figures("bench 2", (1.0,)) for point in results.rows["growth_layers"]},
+        "bench 2",
+        later,
+    )
+    assert set(results.runs) == {"bench 2"}
 
 
-def test_charts_are_small_pictures(results: Results, tmp_path) -> None:
-    draw(results, tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"goals.png", "growth-layers.png"}
-    assert all(path.stat().st_size < 100_000 for path in tmp_path.iterdir())
+def test_the_pages_in_the_repository_are_those_of_the_results(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_bytes((ROOT / "benchmarks" / "results.json").read_bytes())
+    main(["report", "--out", str(tmp_path)])
+    for file, *_ in PAGES.values():
+        assert (tmp_path / file).read_text() == (ROOT / "benchmarks" / file).read_text(), file
 
 
-def test_an_environment_without_a_python_says_so() -> None:
-    with pytest.raises(InstallError, match=r"needs Python 2\.0 to 2\.7, and none was found"):
-        python_of(Environment("jax", (2, 0), (2, 7)), kept_in=ROOT / "no-such-folder")
+def test_measured_bytes_of_a_cluster_are_those_of_the_variables() -> None:
+    """What was written down: weights and gradients of a step, and a few headers."""
+    for figures in load(ROOT / "benchmarks" / "results.json").rows["scaling"].values():
+        expected = figures.value("expected_bytes")
+        assert expected <= figures.value("bytes_per_step") <= 1.05 * expected
+
+
+def test_a_peer_that_cannot_be_installed_says_so() -> None:
+    with pytest.raises(WorkerError, match="absent: could not be installed: "):
+        dataclasses.replace(PEERS["ours"], environment="no-such-peer").python()
+    assert title_of("before/jit") == "Lightwell, `jit_compile=True`, before"
+    assert isinstance(PEERS["ours"], Peer)
 
 
 def test_reasons_name_no_places() -> None:
@@ -247,11 +241,10 @@ def test_reasons_name_no_places() -> None:
 
 
 WORKER = """
-import sys
-from benchmarks.workers.protocol import Plan, Worker
-worker = Worker(("numpy", "no-such-package"))
+from benchmarks.workers.protocol import Worker
+worker = Worker(("numpy", "no-such-package"), {"own": "1.0"})
 
-@worker.piece("row", "fast", "slow")
+@worker.row("row", "fast", "slow")
 def prepare(plan):
     print("a library prints")
     if plan.variant == "slow":
@@ -263,21 +256,25 @@ worker.serve()
 
 
 def test_a_worker_answers_in_lines_of_json() -> None:
-    piece = {"row": "row", "seconds": 2.0, "size": 0, "is_quick": False}
+    def request(do: str, variant: str, **more: object) -> dict[str, object]:
+        return {"do": do, "row": "row", "plan": {"variant": variant, "seconds": 2.0}, **more}
+
     requests = [
         {"do": "about"},
-        {"do": "prepare", "variant": "fast", **piece},
-        {"do": "measure", "variant": "fast", "row": "row"},
-        {"do": "prepare", "variant": "slow", **piece},
-        {"do": "prepare", "variant": "other", **piece},
+        request("prepare", "fast"),
+        request("measure", "fast"),
+        request("profile", "fast", is_between_marks=False),
+        request("prepare", "slow"),
+        request("prepare", "other"),
     ]
-    said = "".join(json.dumps(request) + "\n" for request in requests)
+    text = "".join(json.dumps(one) + "\n" for one in requests)
     done = subprocess.run(
-        [sys.executable, "-c", WORKER], input=said, capture_output=True, text=True, cwd=ROOT, check=True
+        [sys.executable, "-c", WORKER], input=text, capture_output=True, text=True, cwd=ROOT, check=True
     )
-    about, ready, measured, failed, unknown = map(json.loads, done.stdout.splitlines())
-    assert about["versions"]["no-such-package"] == "absent"
-    assert ready == {"row": "row", "variant": "fast"}
-    assert measured == {"row": "row", "variant": "fast", "per_second": 20.0}
+    about, ready, measured, profile, failed, unknown = map(json.loads, done.stdout.splitlines())
+    assert (about["own"], about["no-such-package"]) == ("1.0", "")
+    assert (ready, measured) == ({}, {"per_second": 20.0})
+    assert profile["functions"]
+    assert report.profile_words(BY_KEY["mlp"], profile).startswith("# Where the time goes: Train MLP")
     assert failed["error"] == "ValueError: too slow"
-    assert unknown["error"] == "LookupError: No piece 'row' with variant 'other'; there are row/fast, row/slow."
+    assert unknown["error"] == "LookupError: No row 'row' with variant 'other'; there are row/fast, row/slow."

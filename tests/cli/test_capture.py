@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.captures import models
+from tests.inside.captures import models
 
 import lightwell as lw
 from lightwell.cli.main import main
 
 PROGRAM = """
 import os
-from tests.captures import models
+from tests.inside.captures import models
 import lightwell as lw
 
 input_fn, model_fn = models.data, models.pictures

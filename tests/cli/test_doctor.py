@@ -18,7 +18,7 @@ from lightwell.cli import installed_names
 from lightwell.cli.doctor_names import State, judge
 from lightwell.cli.main import main
 from lightwell.compat.retired import CONTRIB
-from lightwell.tf1.spelling import Version
+from lightwell.compat.tf1.spelling import Version
 
 ORIGINAL = json.loads((Path(__file__).parents[1] / "data/oracle-1.15.5/namespace.json").read_text())
 PROGRAM = """\

@@ -190,7 +190,7 @@ def test_a_wrong_command_line(words: list[str], text: str, capsys: pytest.Captur
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl", "npy"])
 def test_rows_of_any_file(folder: Path, tmp_path: Path, form: str) -> None:
     """Read in this process: how they get to the model is the same for all."""
-    from lightwell.export.conversions.rows import read_rows
+    from lightwell.estimator.export.conversions.rows import read_rows
 
     file, rows = tmp_path / f"rows.{form}", [{"a": 1.5, "b": "x"}, {"a": 2.0, "b": "y"}]
     if form == "npy":

@@ -17,7 +17,7 @@ import tensorflow as tf
 import lightwell as lw
 from lightwell.cli.inspect_text import chart, number, sparkline
 from lightwell.cli.main import main
-from lightwell.sight.reductions import Stats, stats_of
+from lightwell.inside.paths.reductions import Stats, stats_of
 
 v1 = tf.compat.v1
 ROOT = Path(__file__).resolve().parents[2]

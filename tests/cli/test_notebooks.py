@@ -85,7 +85,7 @@ def test_a_notebook_says_which_tensorflow_it_means(tmp_path: Path) -> None:
 
 def test_a_place_in_the_whole_is_a_place_in_a_cell(tmp_path: Path) -> None:
     notebook = read_notebook(str(write(tmp_path, "a\nb", "", "c\nd\ne")))
-    assert [notebook.place_of(line) for line in range(1, 7)] == [(1, 1), (1, 2), (2, 1), (3, 1), (3, 2), (3, 3)]
+    assert [notebook.location_of(line) for line in range(1, 7)] == [(1, 1), (1, 2), (2, 1), (3, 1), (3, 2), (3, 3)]
 
 
 def test_an_old_notebook_has_worksheets(tmp_path: Path) -> None:

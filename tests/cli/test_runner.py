@@ -167,14 +167,14 @@ def test_each_module_gets_the_tensorflow_it_means(tmp_path: Path) -> None:
     write(tmp_path, MIXED)
     code, out, err = run("main.py", cwd=tmp_path, path=str(tmp_path / "site-packages"))
     assert json.loads(out or "{}") == {
-        "main": "lightwell.tf1",
-        "old": "lightwell.tf1",
+        "main": "lightwell.compat.tf1",
+        "old": "lightwell.compat.tf1",
         "new": "tensorflow",
         "installed": "tensorflow",
-        "later": "lightwell.tf1",
+        "later": "lightwell.compat.tf1",
         "eager": False,
-        "top": "lightwell.tf1",
-        "layers": "lightwell.layers",
+        "top": "lightwell.compat.tf1",
+        "layers": "lightwell.model.layers",
         "ops": "tensorflow.python.framework.ops",
         "doors": "lightwell.estimator",
         "cell": "lightwell",
@@ -210,7 +210,7 @@ def test_modules_of_a_repository_on_the_path_are_the_programs_own(tmp_path: Path
     write(tmp_path, REPOSITORY)
     search = os.pathsep.join([str(tmp_path / "repo"), str(tmp_path / "target")])
     command = [str(tmp_path / "repo/official/mnist/mnist.py"), str(tmp_path / "added")]
-    meant = dict.fromkeys(["__main__", "official.utils.flags", "official.utils.net", "added"], "lightwell.tf1")
+    meant = dict.fromkeys(["__main__", "official.utils.flags", "official.utils.net", "added"], "lightwell.compat.tf1")
     for options in ([], ["--tf1"]):
         code, out, err = run(*options, *command, cwd=tmp_path / "cwd", path=search)
         assert json.loads(out or "{}") == {**meant, "library": "tensorflow"}, err

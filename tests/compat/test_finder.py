@@ -163,7 +163,7 @@ import tensorflow.compat.v1 as v1
 assert tf.compat.v1.estimator is v1.estimator is v1_estimator
 assert tf.compat.v1.layers is v1.layers is layers
 assert tf.estimator.ModeKeys.TRAIN == "train"
-assert v1.nn.rnn_cell.__name__ == "lightwell.rnn_cell"
+assert v1.nn.rnn_cell is sys.modules["lightwell.rnn_cell"]
 from tensorflow.keras.layers import Dense
 assert tf.__spec__.loader.get_source("tensorflow"), "TensorFlow keeps its own loader"
 handle.uninstall()

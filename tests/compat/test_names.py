@@ -10,9 +10,9 @@ import pytest
 
 import lightwell.compat.v1.estimator
 import lightwell.estimator
-from lightwell import _names
-from lightwell._lazy import resolve
-from lightwell._names import NAMESPACES, ROOTS, ROWS, Face, Row
+from lightwell.base import public_names
+from lightwell.base.lazy import resolve
+from lightwell.base.public_names import NAMESPACES, ROOTS, ROWS, Face, Row
 from lightwell.compat.names import doors_of, is_removed, page_for
 
 RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())
@@ -73,12 +73,12 @@ def test_a_name_of_the_other_face_says_where_it_is() -> None:
 
 def test_a_row_of_one_face_points_the_other_one_there(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (Row("KMeans", "collections:Counter", faces=("v1",)),)
-    monkeypatch.setattr(_names, "ROWS", {**ROWS, "experimental": rows, "inputs": rows})
-    look_up, _, names = _names.public_page("page", "v2", "experimental")
+    monkeypatch.setattr(public_names, "ROWS", {**ROWS, "experimental": rows, "inputs": rows})
+    look_up, _, names = public_names.public_page("page", "v2", "experimental")
     assert names == []
     with pytest.raises(AttributeError, match=r"other face: tf\.compat\.v1\.estimator\.experimental\.KMeans\."):
         look_up("KMeans")
-    look_up, _, _ = _names.public_page("page", "v2")
+    look_up, _, _ = public_names.public_page("page", "v2")
     with pytest.raises(AttributeError, match=r"It belongs to the other face: tf\.compat\.v1\.estimator\.inputs\."):
         look_up("inputs")
 
@@ -91,8 +91,8 @@ class Model:
 
 
 def test_a_v1_default_is_the_same_class_with_another_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_names, "resolve", lambda target: Model)
-    face = _names._as_in_v1(Row("Model", "x:Model", v1_defaults={"loss_reduction": "sum"}), "v1.page")
+    monkeypatch.setattr(public_names, "resolve", lambda target: Model)
+    face = public_names._as_in_v1(Row("Model", "x:Model", v1_defaults={"loss_reduction": "sum"}), "v1.page")
     assert face(3).got == (3, "sum", "m")
     assert face(3, "mean").got == (3, "mean", "m")
     assert face(units=3, loss_reduction="none", name="n").got == (3, "none", "n")

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tests import tiny
 
 import lightwell as lw
-from lightwell._lazy import resolve
+from lightwell.base.lazy import resolve
 from lightwell.compat.private import PRIVATE_MODULES, children_of, private_page
 
 RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import lightwell as lw
 from lightwell import tf1
-from lightwell._names import ROWS
+from lightwell.base.public_names import ROWS
 from lightwell.compat import keras_experimental
 from lightwell.compat.private import PRIVATE_MODULES, private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint

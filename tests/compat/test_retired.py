@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lightwell._lazy import resolve
+from lightwell.base.lazy import resolve
 from lightwell.compat.retired import CONTRIB, contrib_hint
 
 ORIGINAL = json.loads((Path(__file__).parents[1] / "data/oracle-1.15.5/namespace.json").read_text())

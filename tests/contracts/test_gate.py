@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests.edits import models
-from tests.feature_columns import cases as columns
 from tests.gate import Runs, check_gate, program_of, zeroed
-from tests.layers.cases import CASES, NOT_RUN, Case, Given
-from tests.rnn_cell import cases as cells
+from tests.inside.edits import models
+from tests.model.feature_columns import cases as columns
+from tests.model.layers.cases import CASES, NOT_RUN, Case, Given
+from tests.model.rnn_cell import cases as cells
 
 from lightwell import feature_columns, layers, rnn_cell
-from lightwell.feature_columns.recording import recording_columns
-from lightwell.interop.v1_optimizers import v1_optimizers_in_model_fn
-from lightwell.layers.record import LayerBook, recording
-from lightwell.rnn_cell.sequences import recording_rnn
+from lightwell.model.feature_columns.recording import recording_columns
+from lightwell.model.interop.v1_optimizers import v1_optimizers_in_model_fn
+from lightwell.model.layers.record import LayerBook, recording
+from lightwell.model.rnn_cell.sequences import recording_rnn
 
 v1 = tf.compat.v1
 fc = tf.feature_column
@@ -30,7 +30,7 @@ UNSEEN = {"overriding"}
 
 
 class Inputs:
-    """What a case of `tests/layers` makes its inputs with, and what to feed for them."""
+    """What a case of `tests/model/layers` makes its inputs with, and what to feed for them."""
 
     def __init__(self, case: Case) -> None:
         self._case = case

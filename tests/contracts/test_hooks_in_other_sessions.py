@@ -13,7 +13,7 @@ from tests.parity.stopping_scenes import write
 
 import lightwell as lw
 from lightwell.errors import UsageError
-from lightwell.events import read_metrics
+from lightwell.run.events import read_metrics
 
 v1 = tf.compat.v1
 hooks = lw.estimator.experimental

@@ -75,7 +75,7 @@ def test_on_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     space: dict[str, Any] = {}
     exec(PAGE.file("on_slurm.py"), space)
-    (call,) = [line for line in PAGE.text.splitlines() if line.startswith("called as `set_tf_config(")]
+    (call,) = [line for line in PAGE.text.splitlines() if line.startswith("Call it as `set_tf_config(")]
     exec(call.split("`")[1], space)
     place = json.loads(os.environ["TF_CONFIG"])
     assert place["task"] == {"type": "worker", "index": 1}

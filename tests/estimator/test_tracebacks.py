@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from tests import tiny
-from tests.failures.failing import lookup, model
+from tests.run.failures.failing import lookup, model
 
 import lightwell as lw
 from lightwell.errors import CheckpointMismatch

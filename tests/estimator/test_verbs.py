@@ -22,7 +22,7 @@ tensorflow.get_logger().setLevel("ERROR")
 print(*est.predict(lambda: tensorflow.data.Dataset.range(3).batch(2)))
 """
 # What a program that only defines its model must not pay for.
-_LATER = ("lightwell.engine.", "lightwell.interop", "lightwell.rnn_cell")
+_LATER = ("lightwell.run.engine.", "lightwell.model.interop", "lightwell.rnn_cell")
 
 
 def test_making_an_estimator_loads_nothing_of_others_and_no_engine(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,14 @@ class Difference:
         where: the place in the record.
         ours: what Lightwell gave.
         other: what it is compared with.
+        values: both as the records hold them, where two values differ.
     """
 
     kind: str
     where: str
     ours: str
     other: str
+    values: tuple[Any, Any] = field(default=(None, None), compare=False, repr=False)
 
 
 def array(held: Any) -> np.ndarray | None:
@@ -64,16 +66,19 @@ def _near(ours: np.ndarray, other: np.ndarray, digits: Digits) -> bool:
     return bool(np.allclose(ours, other, digits.relative, digits.absolute, equal_nan=True))
 
 
+def of_text(digits: Digits) -> Digits:
+    """Texts are rounded: one unit of the last digit shown may differ."""
+    return Digits(max(digits.relative, 2e-4), max(digits.absolute, 1e-5))
+
+
 def _same_text(ours: str, other: str, digits: Digits) -> bool:
     if ours == other:
         return True
     if digits == EXACT or _NUMBER.sub("#", ours) != _NUMBER.sub("#", other):
         return False
     pairs = zip(_NUMBER.findall(ours), _NUMBER.findall(other), strict=True)
-    # Texts are rounded: one unit of the last digit shown may differ.
-    return all(
-        np.isclose(float(a), float(b), max(digits.relative, 2e-4), max(digits.absolute, 1e-5), True) for a, b in pairs
-    )
+    digits = of_text(digits)
+    return all(np.isclose(float(a), float(b), digits.relative, digits.absolute, True) for a, b in pairs)
 
 
 def unequal(ours: Any, other: Any, digits: Digits, where: str) -> Iterator[tuple[str, Any, Any]]:
@@ -98,6 +103,48 @@ def unequal(ours: Any, other: Any, digits: Digits, where: str) -> Iterator[tuple
             yield where, ours, other
     elif type(ours) is not type(other) or ours != other:
         yield where, ours, other
+
+
+def near(ours: Any, other: Any, digits: Digits) -> bool:
+    """Whether two values of records are the same, as far as digits go."""
+    return not any(unequal(ours, other, digits, ""))
+
+
+def fractions(value: Any) -> tuple[str, np.ndarray] | None:
+    """Numbers with fractions in a record's value, and what the value is without them; nothing where it has none."""
+    made = array(value)
+    if made is not None:
+        return (f"{made.dtype} {made.shape}", made.astype(np.float64)) if made.dtype.kind == "f" else None
+    if not isinstance(value, str):
+        return None
+    found: list[float] = []
+
+    def taken(number: re.Match[str]) -> str:
+        if number[0].lstrip("-").isdigit():  # a step, or how many of something
+            return number[0]
+        found.append(float(number[0]))
+        return "#"
+
+    without = _NUMBER.sub(taken, value)
+    return (without, np.array(found)) if found else None
+
+
+def by_step(events: dict[str, Any]) -> dict[str, Any]:
+    """Events of each tag by their step, so that one too many does not move all that follow.
+
+    Where steps begin anew, as those of another training in the same folder do, names say so: they tell the order, too.
+    """
+    found: dict[str, Any] = {}
+    for tag, told in events.items():
+        named = found[tag] = {}
+        last, begun = -1, 1
+        for step, value in told:
+            begun, last = begun + (step < last), step
+            name = f"step {step}" if begun == 1 else f"step {step} of {begun}"
+            while name in named:  # twice in a row
+                name += ", again"
+            named[name] = value
+    return found
 
 
 def _failed(ours: Any, other: Any) -> bool:
@@ -137,10 +184,10 @@ def compared(ours: dict[str, Any], other: dict[str, Any], digits: Digits) -> lis
                     Difference("failure", f"record {place}", a[1]["told"][-1500:], f"{b[1]['error']}: {b[1]['text']}")
                 )
             continue
-        for where, x, y in unequal(a[1], b[1], digits, a[0]):
-            found.append(Difference(f"value:{_stem(a[0])}", f"record {place}: {where}", shown(x), shown(y)))
-            if len(found) > 20:
-                return found
+        values = [by_step(record[1]) if record[0] == "events" else record[1] for record in (a, b)]
+        for where, x, y in unequal(*values, digits, a[0]):
+            kind = f"value:{_stem(a[0])}"
+            found.append(Difference(kind, f"record {place}: {where}", shown(x), shown(y), (x, y)))
     if len(mine) != len(others):
         found.append(Difference("count", "records", str(len(mine)), str(len(others))))
     return found

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.fuzz.alone import TAIL, WAYS, Alone
+from tests.fuzz.explained import explained
 from tests.fuzz.parts import Part, source_of
 from tests.fuzz.run import Bench
 from tests.fuzz.spec import Call, Spec
@@ -102,7 +103,13 @@ def reduced(bench: Bench, spec: Spec, found: Found, seconds: float, told: Callab
 
     def still(tried: Spec) -> bool:
         again = differences(tried, run_in(bench, tried, ways))
-        return any(one.way == found.way and one.difference.kind == found.difference.kind for one in again)
+        # One that is known may be of the same kind, and would be what is left in the end.
+        return any(
+            one.way == found.way
+            and one.difference.kind == found.difference.kind
+            and explained(tried, one.way, one.difference) is None
+            for one in again
+        )
 
     end, tries = time.monotonic() + seconds, 0
     is_smaller = True

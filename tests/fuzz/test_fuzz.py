@@ -14,6 +14,7 @@ from tests.fuzz.lab import plain
 from tests.fuzz.parts import KINDS
 from tests.fuzz.reduce import alone, smaller
 from tests.fuzz.run import Bench
+from tests.fuzz.settled import MORE_RUNS, Settled, settled
 from tests.fuzz.spec import draw, from_json
 from tests.fuzz.ways import Found, differences, run_in
 from tests.fuzz.write import written
@@ -105,3 +106,58 @@ def test_a_failure_is_a_program_by_itself(tmp_path: Path) -> None:
     ast.parse(text)
     assert "fuse_steps=False" in text
     assert "tests.fuzz" not in text
+
+
+def _settled(ours: dict[str, Any], *originals: dict[str, Any]) -> Settled:
+    """What is left where the original gives these answers, one after the other."""
+    more = iter([*originals[1:], *[originals[-1]] * MORE_RUNS])
+    return settled(ours, originals[0], lambda: next(more), Digits(1e-4, 1e-5), lambda one: False)
+
+
+def test_a_value_that_the_original_gives_in_another_run_is_excused_and_no_other() -> None:
+    first = _answer(("row", np.float32(1)), ("row", np.float32(5)))
+    again = _answer(("row", np.float32(2)), ("row", np.float32(5)))
+    assert _settled(again, first, again).left == []
+    assert [one.where for one in _settled(again, first, again).excused] == ["record 0: row"]
+    wrong = _answer(("row", np.float32(2)), ("row", np.float32(6)))
+    assert [one.where for one in _settled(wrong, first, again).left] == ["record 1: row"]
+    assert _settled(wrong, first).runs == 1 + MORE_RUNS
+
+
+def test_a_number_is_excused_as_far_as_runs_of_the_original_are_apart() -> None:
+    first, again = (_answer(("row", np.float32([1, number]))) for number in (2, 2.01))
+    assert _settled(_answer(("row", np.float32([1, 1.95]))), first, again).left == []
+    assert _settled(_answer(("row", np.float32([1, 2.5]))), first, again).left
+    # The other number of the same array is the same in all runs of the original.
+    assert _settled(_answer(("row", np.float32([1.01, 2]))), first, again).left
+    assert _settled(_answer(("row", np.float32([1, np.nan]))), first, again).left
+    told = [_answer(("log", f"loss = {number}, step = {step}")) for number, step in ((2.0, 3), (2.01, 3), (1.95, 4))]
+    assert _settled(_answer(("log", "loss = 1.95, step = 3")), *told[:2]).left == []
+    assert _settled(told[2], *told[:2]).left
+
+
+def test_another_order_is_excused_where_the_original_has_it_too() -> None:
+    first, again = _answer(("a", 1), ("b", 1), ("c", 1)), _answer(("b", 1), ("a", 1), ("c", 1))
+    assert _settled(again, first, again).left == []
+    # What comes after it is compared with the run that has this order.
+    assert [one.where for one in _settled(_answer(("b", 1), ("a", 1), ("c", 2)), first, again).left] == ["record 2: c"]
+    assert _settled(_answer(("c", 1), ("a", 1), ("b", 1)), first, again).left
+
+
+def test_events_are_compared_by_their_step() -> None:
+    def events(*told: tuple[int, float]) -> dict[str, Any]:
+        return _answer(("events", {"loss": [[step, np.float32(value)] for step, value in told]}))
+
+    first = events((1, 0.5), (4, 0.25), (7, 0.125))
+    found = compared(events((1, 0.5), (5, 0.25), (7, 0.125)), first, EXACT)
+    assert [one.where for one in found] == ["record 0: events/loss/step 4", "record 0: events/loss/step 5"]
+    assert compared(events((4, 0.25), (1, 0.5), (7, 0.125)), first, EXACT)
+    assert compared(events((1, 0.5), (7, 0.125), (4, 0.25)), events((4, 0.25), (1, 0.5), (7, 0.125)), EXACT)
+    assert compared(events((1, 0.5), (4, 0.25), (7, 0.125), (7, 0.125)), first, EXACT)
+    # A step that the original tells now and then excuses that step alone.
+    again = events((1, 0.5), (5, 0.2), (7, 0.125))
+    assert _settled(events((1, 0.5), (5, 0.2), (7, 0.125)), first, again).left == []
+    assert [one.where for one in _settled(events((1, 0.5), (5, 0.3), (7, 0.125)), first, again).left]
+    assert [one.where for one in _settled(events((1, 0.5), (5, 0.2), (7, 0.25)), first, again).left] == [
+        "record 0: events/loss/step 7"
+    ]

@@ -1,4 +1,4 @@
-"""Record what the canned models of tests/canned do in tf.estimator 2.15.1.
+"""Record what the canned models of tests/estimator/canned do in tf.estimator 2.15.1.
 
 Run from the root of the project with an environment of tensorflow 2.15.1: `python -m tests.oracle.record_canned`, with
 names of files (`canned_rnn`) for those only. Writes each as .json (what came out) and .npz (the variables that each
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-from tests.canned import cases, clusters, measure, sequences
+from tests.estimator.canned import cases, clusters, measure, sequences
 from tests.parity import recordings
 
 FACES = {"v1": tf.compat.v1.estimator, "v2": tf.estimator}

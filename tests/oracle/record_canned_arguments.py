@@ -8,7 +8,7 @@ Writes canned_arguments.json into tests/data/oracle-2.15.1/.
 from __future__ import annotations
 
 import tensorflow as tf
-from tests.canned.arguments import arguments_of_all
+from tests.estimator.canned.arguments import arguments_of_all
 from tests.parity import recordings
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-from tests.canned import clusters, dual
+from tests.estimator.canned import clusters, dual
 from tests.parity import recordings
 
 FACES = {"v1": tf.compat.v1.estimator, "v2": tf.estimator}

@@ -1,4 +1,4 @@
-"""Records what `tf.contrib` of TensorFlow 1.15.5 gives for the cases of `tests/contrib/*_cases.py`.
+"""Records what `tf.contrib` of TensorFlow 1.15.5 gives for the cases of `tests/compat/contrib/*_cases.py`.
 
 Run from the repository's root with an environment that has tensorflow 1.15.5:
 
@@ -17,9 +17,9 @@ import warnings
 
 import numpy as np
 import tensorflow as tf
-from tests.contrib import same
+from tests.compat.contrib import same
 
-CASES = pathlib.Path(__file__).parents[1] / "contrib"
+CASES = pathlib.Path(__file__).parents[1] / "compat" / "contrib"
 
 
 class _Rounded(json.JSONEncoder):
@@ -42,7 +42,7 @@ def main() -> None:
     tf.compat.v1.logging.set_verbosity("ERROR")
     wanted = sys.argv[1:] or sorted(path.stem[: -len("_cases")] for path in CASES.glob("*_cases.py"))
     for namespace in wanted:
-        cases = importlib.import_module(f"tests.contrib.{namespace}_cases")
+        cases = importlib.import_module(f"tests.compat.contrib.{namespace}_cases")
         contrib = importlib.import_module("tensorflow.contrib")
         facts = {"tensorflow": tf.__version__, "cases": {}}
         for name, case in cases.CASES.items():

@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 
 import tensorflow as tf
-from tests.contrib.playing import play
+from tests.compat.contrib.playing import play
 
 TARGET = Path(__file__).parents[1] / "data" / f"oracle-{tf.__version__}"
 GROUPS = ("layer", "optimize_loss", "loss", "slim", "column", "image")
@@ -24,7 +24,7 @@ GROUPS = ("layer", "optimize_loss", "loss", "slim", "column", "image")
 
 def main() -> None:
     for group in sys.argv[1:] or GROUPS:
-        programs = importlib.import_module(f"tests.contrib.{group}_programs").PROGRAMS
+        programs = importlib.import_module(f"tests.compat.contrib.{group}_programs").PROGRAMS
         told = {}
         for name, program in programs.items():
             try:

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-from tests.contrib import image_model
+from tests.compat.contrib import image_model
 
 TARGET = Path(__file__).parents[1] / "data" / f"oracle-{tf.__version__}"
 

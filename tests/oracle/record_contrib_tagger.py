@@ -16,7 +16,7 @@ import shutil
 import tempfile
 
 import tensorflow as tf
-from tests.contrib import same, tagger
+from tests.compat.contrib import same, tagger
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.feature_columns import cases, programs, trips
+from tests.model.feature_columns import cases, programs, trips
 
 v1 = tf.compat.v1
 TARGET = pathlib.Path(__file__).parents[1] / "data" / "oracle-2.15.1"

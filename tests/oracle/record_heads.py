@@ -1,4 +1,4 @@
-"""Record what the heads of tf.estimator 2.15.1 do with the cases of tests/heads/cases.py.
+"""Record what the heads of tf.estimator 2.15.1 do with the cases of tests/model/heads/cases.py.
 
 Run from the root of the project with an environment of tensorflow 2.15.1: `python -m tests.oracle.record_heads`.
 Writes heads.json into tests/data/oracle-2.15.1/.
@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-from tests.heads import measure
-from tests.heads.cases import CASES, KINDS
+from tests.model.heads import measure
+from tests.model.heads.cases import CASES, KINDS
 from tests.parity import recordings
 
 if __name__ == "__main__":

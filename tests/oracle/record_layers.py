@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.layers.cases import CASES, NOT_RUN
-from tests.layers.measure import measure, packed
-from tests.layers.scopes import SCOPES
-from tests.layers.signatures import signatures
-from tests.layers.start import seeded_start
+from tests.model.layers.cases import CASES, NOT_RUN
+from tests.model.layers.measure import measure, packed
+from tests.model.layers.scopes import SCOPES
+from tests.model.layers.signatures import signatures
+from tests.model.layers.start import seeded_start
 
 TARGET = pathlib.Path(__file__).parents[1] / "data" / "oracle-2.15.1"
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-from tests.canned import mirrored
+from tests.estimator.canned import mirrored
 from tests.parity import recordings, replica_runs
 
 FACES = {"v1": tf.compat.v1.estimator, "v2": tf.estimator}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 from tensorflow.contrib.learn.python.learn.datasets import mnist
-from tests.tf1.mnist_files import write_files
+from tests.compat.tf1.mnist_files import write_files
 
 OUT = Path(__file__).parents[1] / "data" / "oracle-1.15.5" / "mnist_data.json"
 

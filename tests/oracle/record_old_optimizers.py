@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
-from tests.canned import old_optimizers
+from tests.estimator.canned import old_optimizers
 from tests.parity import recordings
 
 if __name__ == "__main__":

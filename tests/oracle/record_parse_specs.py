@@ -1,4 +1,4 @@
-"""Record the calls of tests/feature_columns/parse_scenes.py with tf.estimator 2.15.1, on both faces.
+"""Record the calls of tests/model/feature_columns/parse_scenes.py with tf.estimator 2.15.1, on both faces.
 
 Run from the root of the project with an environment of tensorflow 2.15.1: `python -m tests.oracle.record_parse_specs`.
 Writes parse_specs.json into tests/data/oracle-2.15.1/.
@@ -7,7 +7,7 @@ Writes parse_specs.json into tests/data/oracle-2.15.1/.
 from __future__ import annotations
 
 import tensorflow as tf
-from tests.feature_columns.parse_scenes import GIVEN, REFUSED, plain, refusal, shared
+from tests.model.feature_columns.parse_scenes import GIVEN, REFUSED, plain, refusal, shared
 from tests.parity import recordings
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
+from tests.estimator.reopened import models
 from tests.parity import recordings
-from tests.reopened import models
 
 if __name__ == "__main__":
     lib = tf.estimator

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.rnn_cell import cases, scopes
+from tests.model.rnn_cell import cases, scopes
 
 v1 = tf.compat.v1
 rc = v1.nn.rnn_cell

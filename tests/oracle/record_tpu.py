@@ -1,4 +1,4 @@
-"""Record what the programs of tests/tpu/scenes.py do in tf.estimator 2.15.1.
+"""Record what the programs of tests/estimator/on_tpu/scenes.py do in tf.estimator 2.15.1.
 
 Run from the root of the project with an environment of tensorflow 2.15.1: `python -m tests.oracle.record_tpu`.
 Writes tpu.json into tests/data/oracle-2.15.1/.
@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 import tensorflow as tf
+from tests.estimator.on_tpu.scenes import SCENES
 from tests.parity import recordings
-from tests.tpu.scenes import SCENES
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """Start canned models with tf.estimator 2.15.1, go on with them and with those that we started, and keep the numbers.
 
-Started by tests/canned/test_both_ways.py with an environment that holds tensorflow 2.15.1:
+Started by tests/estimator/canned/test_both_ways.py with an environment that holds tensorflow 2.15.1:
 `python -m tests.oracle.resume_canned FOLDER NAME...`. Writes FOLDER/numbers.json and FOLDER/variables.npz.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tests.canned import both_ways
+from tests.estimator.canned import both_ways
 from tests.parity import recordings
 
 FACES = {"v1": tf.compat.v1.estimator, "v2": tf.estimator}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.captures import models
+from tests.inside.captures import models
 
 
 @pytest.mark.packages

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.compat.tf1.mnist_files import write_files
 from tests.programs.batch import Batch
 from tests.programs.revived import CASES, FOLDER, Case, words_of
-from tests.tf1.mnist_files import write_files
 
 QUICK = [case for case in CASES if not case.slow]
 SLOW = [case for case in CASES if case.slow]

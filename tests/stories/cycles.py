@@ -11,7 +11,7 @@ from typing import Any
 from tests import tiny
 
 import lightwell as lw
-from lightwell.workflow.observers import EvaluationObserver
+from lightwell.estimator.workflow.observers import EvaluationObserver
 
 
 def resident_bytes() -> int:

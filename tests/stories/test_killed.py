@@ -11,8 +11,8 @@ import pytest
 from tests import tiny
 from tests.stories.processes import Trainer, kill
 
-from lightwell.checkpoints.index import newest_usable
-from lightwell.checkpoints.reader import variable_value
+from lightwell.run.checkpoints.index import newest_usable
+from lightwell.run.checkpoints.reader import variable_value
 
 RATE = 1e-6
 SAVE_EVERY = 3

@@ -21,7 +21,7 @@ from tests.contracts.sources import ROOT
 from tests.stories.processes import PATIENCE
 
 import lightwell as lw
-from lightwell.checkpoints.reader import variable_value
+from lightwell.run.checkpoints.reader import variable_value
 
 
 class Exporting:

@@ -1,6 +1,6 @@
 """Where the options of `lightwell run` and `lightwell launch` end and the program's own arguments begin.
 
-argparse cannot say that: an option-like first argument of the program would be taken for ours.
+argparse cannot do that: it would parse the program's options as ours.
 """
 
 from __future__ import annotations

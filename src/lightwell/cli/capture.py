@@ -1,6 +1,6 @@
-"""`lightwell capture MODULE:NAME --input MODULE:NAME --tap PATH --to FOLDER`: values of a data set, kept on disk.
+"""`lightwell capture MODULE:NAME --input MODULE:NAME --tap PATH --to FOLDER`: writes values of a data set to disk.
 
-Parses its options, loads TensorFlow quietly, and calls `Estimator.capture`.
+Parses options, loads TensorFlow quietly, and calls `Estimator.capture`.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def _call(arguments: argparse.Namespace) -> int:
         for name, value in _QUIET.items():
             os.environ.setdefault(name, value)
     from lightwell.cli.estimators import named_estimator
-    from lightwell.cli.named import load_named
+    from lightwell.cli.object_reference import load_object
     from lightwell.errors import LightwellError
 
     try:
         estimator = named_estimator(arguments.model, "MODEL", arguments.model_dir, arguments.params)
         store = estimator.capture(
-            load_named(arguments.input, "--input"),
+            load_object(arguments.input, "--input"),
             arguments.tap,
             arguments.to,
             key=arguments.key,

@@ -1,7 +1,7 @@
-"""`lightwell doctor (program.py | notebook.ipynb | folder | -m module)`: what of an old program is there today.
+"""`lightwell doctor (program.py | notebook.ipynb | folder | -m module)`: which names of an old program exist today.
 
-Parses its options, finds the program's own files as `lightwell run` does, and hands over to `doctor_read` (what there
-is) and `doctor_text` (how it is shown). Nothing of the program is run or imported, and TensorFlow is not loaded.
+Parses options and finds the program's files as `lightwell run` does. `doctor_read` reads them, `doctor_text` renders
+the report. Runs and imports nothing of the program, and does not load TensorFlow.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from lightwell.cli.notebooks import SUFFIX, NotANotebook
-from lightwell.cli.output import complain, show, visible
-from lightwell.cli.places import Places, places_of
-from lightwell.cli.program import Program, look_at, look_at_all, main_source_of, reachable
-from lightwell.tf1.spelling import Version
+from lightwell.cli.output import complain, printable, show
+from lightwell.cli.program_folders import ProgramFolders, program_folders
+from lightwell.cli.user_program import UserProgram, main_source_of, reachable_files, read_program, read_program_files
+from lightwell.compat.tf1.spelling import Version
 
 _EPILOG = """\
 The first thing to run on an old repository. Every name of TensorFlow that the program and its own modules use is
@@ -64,7 +64,7 @@ def _call(arguments: argparse.Namespace) -> int:
     before = list(sys.path)
     try:
         files, program = _find(arguments)
-        report = visible(examine(_called(arguments), files, program))
+        report = printable(examine(_target(arguments), files, program))
     except (_CannotRead, NotANotebook, OSError) as error:
         complain(str(error), "doctor")
         return 2
@@ -80,37 +80,37 @@ def _call(arguments: argparse.Namespace) -> int:
     return show(plain(report), "doctor") or code
 
 
-def _called(arguments: argparse.Namespace) -> str:
+def _target(arguments: argparse.Namespace) -> str:
     return f"-m {arguments.module}" if arguments.module else str(arguments.path)
 
 
-def _find(arguments: argparse.Namespace) -> tuple[list[str], Program]:
-    """The program's own files, main first, and which TensorFlow they mean."""
+def _find(arguments: argparse.Namespace) -> tuple[list[str], UserProgram]:
+    """The files of the program, main first, and the program."""
     if arguments.module:
-        places = places_of(os.getcwd())
+        folders = program_folders(os.getcwd())
         sys.path.insert(0, os.getcwd())
-        found = main_source_of(arguments.module, places)
-        if found is None:
+        main_source = main_source_of(arguments.module, folders)
+        if main_source is None:
             raise _CannotRead(f"no module named {arguments.module} below {os.getcwd()} or on PYTHONPATH")
-        return list(reachable(*found, places)), look_at(*found, places, arguments.version)
+        return list(reachable_files(*main_source, folders)), read_program(*main_source, folders, arguments.version)
     path = os.path.abspath(arguments.path)
     if os.path.isdir(path):
         return _find_in_folder(path, arguments.version)
     if not os.path.isfile(path):
         raise _CannotRead(f"can't open file {path!r}: No such file")
     folder = os.path.dirname(os.path.realpath(path))
-    places = places_of(folder, os.getcwd())
+    folders = program_folders(folder, os.getcwd())
     sys.path.insert(0, folder)
-    return list(reachable(path, "", places)), look_at(path, "", places, arguments.version)
+    return list(reachable_files(path, "", folders)), read_program(path, "", folders, arguments.version)
 
 
-def _find_in_folder(path: str, version: Version | None) -> tuple[list[str], Program]:
-    places: Places = places_of(path, os.getcwd())
+def _find_in_folder(path: str, version: Version | None) -> tuple[list[str], UserProgram]:
+    folders: ProgramFolders = program_folders(path, os.getcwd())
     sys.path.insert(0, path)
     files = sorted(_sources_below(path))
     if not files:
         raise _CannotRead(f"{path!r} holds no Python file and no notebook")
-    return files, look_at_all(files, places, version)
+    return files, read_program_files(files, folders, version)
 
 
 def _sources_below(path: str) -> Iterator[str]:

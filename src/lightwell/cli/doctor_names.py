@@ -1,8 +1,7 @@
-"""What becomes of a name of TensorFlow under `lightwell run`: there as it is, from Lightwell, or absent.
+"""Judges a TensorFlow name under `lightwell run`: in TensorFlow, from Lightwell, in a package, or absent.
 
-Takes a full dotted name and the TensorFlow that its file means; gives a `Verdict`. Reads the tables that a run reads
-(`tf1.tables`, `compat.names`, `compat.retired`, `compat.private`, `_names`) and the pages of the installed TensorFlow,
-and imports neither TensorFlow nor what stands behind the tables.
+`judge` returns a `Verdict`. It reads the tables that a run reads (`tf1.tables`, `compat.names`, `compat.retired`,
+`compat.private`, `base.public_names`) and the API pages of the installed TensorFlow. It does not import TensorFlow.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from lightwell._names import ROOTS
+from lightwell.base.public_names import NAMESPACES, ROOTS
 from lightwell.cli import installed_names
 from lightwell.compat.names import doors_of, is_removed, page_for
 from lightwell.compat.private import private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint
-from lightwell.tf1.spelling import Version
-from lightwell.tf1.tables import EXAMPLES, GONE, OURS
+from lightwell.compat.tf1.spelling import Version
+from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS
 
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 
@@ -35,13 +34,13 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a name.
+    """The verdict on one name.
 
     Attributes:
-        name: as programs write it (`tf.contrib.layers.flatten`), up to the public name: without the attributes of that.
+        name: the public name as programs write it (`tf.contrib.layers.flatten`), without attributes of its object.
         state: where it comes from.
-        advice: what it is here, or what to do.
-        is_namespace: whether the name is a whole namespace, of which nothing is asked by importing it.
+        advice: where it is, or what to do.
+        is_namespace: whether the name is a whole namespace; importing one needs no name of it.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Verdict:
 
 
 def judge(name: str, version: Version) -> Verdict:
-    """Say what becomes of a full dotted name (`tensorflow.train.AdamOptimizer`) in a file of that TensorFlow."""
+    """Judge a full dotted name (`tensorflow.train.AdamOptimizer`) in a file written for that TensorFlow."""
     top, *parts = _without_attributes_of_modules(name)
     if is_removed(name):
         return _removed(name)
@@ -61,15 +60,15 @@ def judge(name: str, version: Version) -> Verdict:
         return _private(name)
     if version is Version.TF1:
         return _in_tf1(parts)
-    found = _today(parts)
-    if found.state is State.ABSENT and _in_tf1(parts).state is not State.ABSENT:
+    verdict = _today(parts)
+    if verdict.state is State.ABSENT and _in_tf1(parts).state is not State.ABSENT:
         advice = "A name of TensorFlow 1, in a file that otherwise means TensorFlow 2: tf.compat.v1, or run with --tf1."
-        return replace(found, advice=advice)
-    return found
+        return replace(verdict, advice=advice)
+    return verdict
 
 
 def _without_attributes_of_modules(name: str) -> list[str]:
-    """A name up to what every module has: `tf.logging.__dict__` asks for `tf.logging`."""
+    """The parts of a name before an attribute that every module has: `tf.logging` of `tf.logging.__dict__`."""
     parts = name.split(".")
     return parts[: next((i for i, part in enumerate(parts) if i > 1 and part.startswith("__")), len(parts))]
 
@@ -105,7 +104,7 @@ def _in_tf1(parts: list[str]) -> Verdict:
 
 
 def _today(parts: list[str]) -> Verdict:
-    """A name below today's `tf`, with the doors open."""
+    """A name below today's `tf`, with `install()` in effect."""
     for depth in range(len(parts)):
         module = ".".join(["tensorflow", *parts[:depth]])
         for door in doors_of(module):
@@ -137,7 +136,7 @@ def _on_page(page: str, spelled: list[str], below: list[str]) -> Verdict:
     """A name of a page of Lightwell."""
     for depth, part in enumerate(below):
         written = _spelled([*spelled, *below[: depth + 1]])
-        if not page.startswith(tuple(ROOTS.values())):
+        if page not in {*ROOTS.values(), *_namespaces()}:
             here = installed_names.listed_in(page)
             advice = page if part in here else f"{page} has no such name."
             return Verdict(written, State.LIGHTWELL if part in here else State.ABSENT, advice)
@@ -152,14 +151,12 @@ def _on_page(page: str, spelled: list[str], below: list[str]) -> Verdict:
 
 
 def _namespaces() -> Iterator[str]:
-    from lightwell._names import NAMESPACES
-
     for face, root in ROOTS.items():
         yield from (f"{root}.{namespace}" for namespace in NAMESPACES[face])
 
 
 def _refusal(module: object, name: str) -> str:
-    """What a page says when it is asked for a name that it does not have."""
+    """The error text of a page for a name that it lacks."""
     try:
         getattr(module, name)
     except (AttributeError, ImportError) as error:
@@ -168,7 +165,7 @@ def _refusal(module: object, name: str) -> str:
 
 
 def _contrib(parts: list[str]) -> Verdict:
-    """A name below `tf.contrib`. Its sources stood below `python`, and their modules had the same names."""
+    """A name below `tf.contrib`. Its private modules were below `python` and had the same names."""
     written = _spelled(["contrib", *parts])
     if not parts:
         return Verdict("tf.contrib", State.LIGHTWELL, "lightwell.tf1.contrib", is_namespace=True)
@@ -179,24 +176,24 @@ def _contrib(parts: list[str]) -> Verdict:
     if not below:
         return Verdict(written, State.LIGHTWELL, f"lightwell.tf1.contrib.{namespace}", is_namespace=True)
     is_private = below[0] == "python"
-    found = next((name for name in reversed(below) if name in cells), "") if is_private else below[0]
-    cell = cells.get(found, "")
-    name = written if is_private else _spelled(["contrib", namespace, found])
-    if found and cell and not cell.startswith(("!", "?")):
+    public = next((name for name in reversed(below) if name in cells), "") if is_private else below[0]
+    cell = cells.get(public, "")
+    name = written if is_private else _spelled(["contrib", namespace, public])
+    if public and cell and not cell.startswith(("!", "?")):
         return _living(name, cell, below[1:] if not is_private else [])
     carrier = cells.get("", "")
     if carrier.startswith("?"):
         package, _, hint = carrier[1:].partition(" ")
         if installed_names.is_installed(package):
-            if is_private or found in _carried(package) or installed_names.source_of(f"{package}.{found}"):
+            if is_private or public in _carried(package) or installed_names.source_of(f"{package}.{public}"):
                 return Verdict(name, State.LIGHTWELL, package)
         elif not cell or package.partition(".")[0] in cell:
             return Verdict(name, State.PACKAGE, hint)
-    if is_private and not found:  # a module of the sources: it can be imported, and says at use what to do
+    if is_private and not public:  # a private module: it can be imported, and raises when it is used
         return Verdict(name, State.LIGHTWELL, f"lightwell.tf1.contrib.{namespace}", is_namespace=True)
     if cell.startswith("!") or carrier:
-        return Verdict(name, State.ABSENT, _what_to_do(f"contrib.{namespace}.{found}"))
-    near = difflib.get_close_matches(found, cells, n=1)
+        return Verdict(name, State.ABSENT, _what_to_do(f"contrib.{namespace}.{public}"))
+    near = difflib.get_close_matches(public, cells, n=1)
     return Verdict(
         name, State.ABSENT, f"Nearest: tf.contrib.{namespace}.{near[0]}." if near else "It has no successor."
     )
@@ -213,9 +210,9 @@ def _example(parts: list[str]) -> Verdict:
 
 
 def _living(name: str, target: str, below: list[str]) -> Verdict:
-    """A cell that is a target: of `tf.estimator`, the page knows whether it is really there."""
+    """A cell that is a target. For names of `tf.estimator`, the page says whether the target exists."""
     module, _, attribute = target.partition(":")
-    if module.startswith(tuple(ROOTS.values())) and attribute:
+    if module in {*ROOTS.values(), *_namespaces()} and attribute:
         page = importlib.import_module(module)
         if attribute not in page.__all__:
             return Verdict(name, State.ABSENT, _refusal(page, attribute))
@@ -227,18 +224,18 @@ def _living(name: str, target: str, below: list[str]) -> Verdict:
 
 
 def _carried(package: str) -> frozenset[str]:
-    """The names of a package that carries a namespace on, and of the modules that it takes everything from."""
+    """The names of a package that continues a namespace, and of the modules that it star-imports."""
     file = installed_names.source_of(package)
     if file is None:
         return frozenset()
-    found = set(installed_names.names_defined_in(file))
+    names = set(installed_names.names_defined_in(file))
     for starred in installed_names.starred_in(file):
-        found |= _carried(starred)
-    return frozenset(found)
+        names |= _carried(starred)
+    return frozenset(names)
 
 
 def _what_to_do(path: str) -> str:
-    """What the error of a run says, without its first half, which every row would repeat."""
+    """The advice of a run's error, without its first half, which every row would repeat."""
     text = contrib_hint(path, installed=False)
     return text.partition("TensorFlow removed tf.contrib in 2.0")[2].lstrip(".,: ") or text
 
@@ -257,16 +254,16 @@ def _removed(name: str) -> Verdict:
         if private is not None:
             if depth == len(below):
                 return Verdict(name, State.LIGHTWELL, "lightwell.compat.private", is_namespace=True)
-            asked = below[depth]
+            attribute = below[depth]
             full = f"{root}.{'.'.join(below[: depth + 1])}"
-            if asked in private.targets:
-                return Verdict(full, State.LIGHTWELL, private.targets[asked].replace(":", "."))
-            return Verdict(full, State.ABSENT, private.absent.get(asked, "Use the public names of tf.estimator."))
+            if attribute in private.targets:
+                return Verdict(full, State.LIGHTWELL, private.targets[attribute].replace(":", "."))
+            return Verdict(full, State.ABSENT, private.absent.get(attribute, "Use the public names of tf.estimator."))
     return Verdict(name, State.LIGHTWELL, "lightwell.compat.private", is_namespace=True)
 
 
 def _private(name: str) -> Verdict:
-    """A name below TensorFlow's own sources, which every release moves."""
+    """A name below TensorFlow's private modules, which change with every release."""
     parts = name.split(".")
     for depth in range(len(parts), 1, -1):
         file = installed_names.source_of(".".join(parts[:depth]))

@@ -1,6 +1,6 @@
-"""Reads a program without running it: which names of TensorFlow it uses, and what of it is too old for today's Python.
+"""Reads a program without running it: which TensorFlow names it uses, and what is too old for today's Python.
 
-Takes the sources of a program; gives a `Report`, plain data that the text and the JSON are made of.
+`examine` returns a `Report`: plain data for the text and the JSON.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lightwell.cli import first_errors, old_numpy
+from lightwell.cli import old_numpy, old_program_errors
 from lightwell.cli.doctor_names import State, Verdict, judge
 from lightwell.cli.installed_names import is_installed, tensorflow_version
+from lightwell.cli.module_sources import module_sources, read_source
 from lightwell.cli.notebooks import SUFFIX, read_notebook
-from lightwell.cli.program import Program
-from lightwell.cli.sources import sources_along, text_of
-from lightwell.cli.tolerant import Parsed, guarded_lines, parse
-from lightwell.tf1.spelling import Version
-from lightwell.tf1.uses import Use, all_bound_names, read_uses
+from lightwell.cli.python2_parser import ParsedSource, guarded_lines, parse
+from lightwell.cli.user_program import UserProgram
+from lightwell.compat.tf1.name_uses import NameUse, all_bound_names, read_uses
+from lightwell.compat.tf1.spelling import Version
 
 _ORDER = (State.TENSORFLOW, State.LIGHTWELL, State.PACKAGE, State.ABSENT)
 
 
 @dataclass
-class Row:
+class NameReport:
     """A name that the program uses.
 
     Attributes:
         name: as the program writes it.
         state: where it comes from: `tensorflow`, `lightwell`, `package` (one to install), `absent`.
-        advice: what it is here, or what to do.
-        first: the first place that uses it, as `file:line`.
-        uses: how many places do.
-        checked: whether all of them stand behind a check (`try`, `if hasattr`), so that the program goes on without it.
+        advice: where it is, or what to do.
+        first: the first use, as `file:line`.
+        uses: the number of uses.
+        checked: whether all of them are behind a check (`try`, `if hasattr`), so that the program runs without it.
     """
 
     name: str
@@ -58,92 +58,92 @@ class Problem:
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to say about a program.
+    """The report on a program.
 
     Attributes:
-        program: what was asked about.
-        files: its own sources, main first.
-        version: the TensorFlow that it means: 1 or 2.
+        program: the script, folder or module that was examined.
+        files: its sources, main first.
+        version: the TensorFlow that it is written for: 1 or 2.
         tensorflow: the version of the installed one.
         names: the names of TensorFlow that it uses.
-        problems: what else would stop it.
+        problems: everything else that would stop it.
     """
 
     program: str
     files: tuple[str, ...]
     version: str
     tensorflow: str
-    names: tuple[Row, ...] = ()
+    names: tuple[NameReport, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
     def stops(self) -> int:
-        """How many things stop the program."""
+        """The number of things that stop the program."""
         return len(self.problems) + sum(_stops(row) for row in self.names)
 
 
-def _stops(row: Row) -> bool:
+def _stops(row: NameReport) -> bool:
     return row.state in (State.ABSENT.value, State.PACKAGE.value) and not row.checked
 
 
-def examine(called: str, files: Sequence[str], program: Program) -> Report:
+def examine(target: str, files: Sequence[str], program: UserProgram) -> Report:
     """Read the sources of a program."""
     findings = _Findings(own=frozenset(_module_names(files)))
     read: list[str] = []
     for file in files:
-        read.append(_shown(file))
-        source = _Source(file, program.version_of(file))
+        read.append(_relative_path(file))
+        source = _ProgramFile(file, program.version_of(file))
         findings.add_names(source)
         findings.add_problems(source)
     order = {state.value: place for place, state in enumerate(_ORDER)}
     names = sorted(findings.rows.values(), key=lambda row: (-order[row.state], row.name))
     version = "1" if program.version is Version.TF1 else "2"
     problems = tuple(findings.problems.values())
-    return Report(called, tuple(read), version, tensorflow_version(), tuple(names), problems)
+    return Report(target, tuple(read), version, tensorflow_version(), tuple(names), problems)
 
 
-class _Source:
+class _ProgramFile:
     """One file of the program."""
 
     def __init__(self, file: str, version: Version) -> None:
         self.file, self.version = file, version
         self._notebook = read_notebook(file) if file.endswith(SUFFIX) else None
-        self.parsed: Parsed = parse(text_of(file), file)
+        self.parsed: ParsedSource = parse(read_source(file), file)
         self.guarded = guarded_lines(self.parsed.tree)
 
-    def place(self, line: int) -> str:
-        shown = _shown(self.file)
+    def location(self, line: int) -> str:
+        shown = _relative_path(self.file)
         if self._notebook is None:
             return f"{shown}:{line}"
-        cell, inside = self._notebook.place_of(line)
+        cell, inside = self._notebook.location_of(line)
         return f"{shown}:cell {cell}:{inside}"
 
 
 @dataclass
 class _Findings:
-    """What was found so far, by name."""
+    """The results so far, by name."""
 
     own: frozenset[str] = frozenset()
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, NameReport] = field(default_factory=dict)
     problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
 
-    def add_names(self, source: _Source) -> None:
+    def add_names(self, source: _ProgramFile) -> None:
         for use in read_uses(source.parsed.tree, ("tensorflow", "tensorflow_estimator")):
             verdict = _best(use, source.version)
             if verdict.is_namespace and not use.imported and verdict.state is not State.ABSENT:
-                continue  # `layers = tf.layers`: what is taken out of it is counted
+                continue  # `layers = tf.layers`: only uses of its names count
             row = self.rows.get(verdict.name)
             if row is None:
-                first = source.place(use.line)
-                row = Row(verdict.name, verdict.state.value, verdict.advice, first)
+                first = source.location(use.line)
+                row = NameReport(verdict.name, verdict.state.value, verdict.advice, first)
                 self.rows[verdict.name] = row
             row.uses += not use.imported
             row.checked &= use.line in source.guarded
 
-    def add_problems(self, source: _Source) -> None:
+    def add_problems(self, source: _ProgramFile) -> None:
         for line, what, advice in source.parsed.old_lines:
             self._add("python", what, advice, source, line)
-        for line, name, advice in (*_old_names(source.parsed.tree), *_moved_names(source.parsed.tree)):
+        for line, name, advice in (*_python2_names(source.parsed.tree), *_removed_names(source.parsed.tree)):
             if line not in source.guarded:
                 self._add("python", name, advice, source, line)
         for use in read_uses(source.parsed.tree, ("numpy",)):
@@ -156,55 +156,55 @@ class _Findings:
             if line not in source.guarded:
                 self._add_module(module, source, line)
 
-    def _add_module(self, module: str, source: _Source, line: int) -> None:
-        if module in first_errors.MODULES:
-            self._add("python", f"import {module}", f"Python 2: {first_errors.MODULES[module]} now", source, line)
-        elif module not in self.own and not _is_there(module):
+    def _add_module(self, module: str, source: _ProgramFile, line: int) -> None:
+        if module in old_program_errors.MODULES:
+            self._add("python", f"import {module}", f"Python 2: {old_program_errors.MODULES[module]} now", source, line)
+        elif module not in self.own and not _is_available(module):
             self._add("module", module, f"not installed: pip install {module}", source, line)
 
-    def _add(self, kind: str, what: str, advice: str, source: _Source, line: int) -> None:
-        found = self.problems.setdefault((kind, what), Problem(kind, what, advice, source.place(line)))
-        found.uses += 1
+    def _add(self, kind: str, what: str, advice: str, source: _ProgramFile, line: int) -> None:
+        problem = self.problems.setdefault((kind, what), Problem(kind, what, advice, source.location(line)))
+        problem.uses += 1
 
 
-def _shown(file: str) -> str:
-    """A path as it is shortest: from here, unless that leads outside."""
+def _relative_path(file: str) -> str:
+    """A path relative to the current directory if it is below that."""
     near = os.path.relpath(file)
     return file if near.startswith(os.pardir) else near
 
 
 def _module_names(files: Iterable[str]) -> Iterator[str]:
-    """What modules of the program are called, wherever it puts their folders on the path."""
+    """The names under which the program may import its modules and folders."""
     for file in files:
         yield os.path.basename(file).partition(".")[0]
         yield os.path.basename(os.path.dirname(file))
 
 
-def _best(use: Use, version: Version) -> Verdict:
-    """The best of what a name may mean: programs rebind `tf` to get at what is there."""
+def _best(use: NameUse, version: Version) -> Verdict:
+    """The best verdict on the names that a use may refer to: programs rebind `tf` to what is installed."""
     verdicts = [judge(name, version) for name in use.names]
     return min(verdicts, key=lambda verdict: _ORDER.index(verdict.state))
 
 
-def _old_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+def _python2_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
     """Names and methods that only Python 2 had."""
     bound = all_bound_names(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in first_errors.NAMES and node.id not in bound:
-            yield node.lineno, node.id, f"Python 2: {first_errors.NAMES[node.id]} now"
+        if isinstance(node, ast.Name) and node.id in old_program_errors.NAMES and node.id not in bound:
+            yield node.lineno, node.id, f"Python 2: {old_program_errors.NAMES[node.id]} now"
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name, of = node.func.attr, node.func.value
-            if name in first_errors.METHODS and not (isinstance(of, ast.Name) and of.id in ("six", "compat")):
-                yield node.lineno, f".{name}()", f"Python 2: {first_errors.METHODS[name]} now"
+            if name in old_program_errors.METHODS and not (isinstance(of, ast.Name) and of.id in ("six", "compat")):
+                yield node.lineno, f".{name}()", f"Python 2: {old_program_errors.METHODS[name]} now"
 
 
-def _moved_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
-    """Names that later releases of Python took away."""
-    modules = tuple({module for module, _ in first_errors.LATER_PYTHON})
+def _removed_names(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """Names that later releases of Python removed."""
+    modules = tuple({module for module, _ in old_program_errors.LATER_PYTHON})
     for use in read_uses(tree, modules):
         module, name, *_ = use.names[0].split(".")
-        if (module, name) in first_errors.LATER_PYTHON:
-            yield use.line, f"{module}.{name}", f"use {first_errors.LATER_PYTHON[module, name]}"
+        if (module, name) in old_program_errors.LATER_PYTHON:
+            yield use.line, f"{module}.{name}", f"use {old_program_errors.LATER_PYTHON[module, name]}"
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -216,6 +216,6 @@ def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.module.partition(".")[0]
 
 
-def _is_there(module: str) -> bool:
+def _is_available(module: str) -> bool:
     known = module in sys.stdlib_module_names or module.startswith("tensorflow_estimator") or module == "IPython"
-    return known or any(True for _ in sources_along(module)) or is_installed(module)
+    return known or any(True for _ in module_sources(module)) or is_installed(module)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightwell.cli.doctor_names import State
-from lightwell.cli.doctor_read import Problem, Report, Row
+from lightwell.cli.doctor_read import NameReport, Problem, Report
 
 _TITLES = {
     State.ABSENT.value: ("absent: these stop the program", "red"),
@@ -28,7 +28,7 @@ _WIDTH = 120
 
 @dataclass(frozen=True)
 class _Section:
-    """A table: what it shows, and its rows of name, first place, uses and advice."""
+    """A table: title, colour, and rows of name, first use, number of uses and advice."""
 
     title: str
     colour: str
@@ -93,8 +93,8 @@ def summary(report: Report) -> Iterator[str]:
         options = "--old-numpy " if kinds["numpy"] else ""
         yield f"Nothing{' else' if options else ''} stops it. Next: lightwell run {options}{report.program}"
     else:
-        told = "1 thing stops it" if report.stops == 1 else f"{report.stops} things stop it"
-        yield f"{told}; begin with the first table."
+        count = "1 thing stops it" if report.stops == 1 else f"{report.stops} things stop it"
+        yield f"{count}; begin with the first table."
 
 
 def _sections(report: Report) -> Iterator[_Section]:
@@ -108,7 +108,7 @@ def _sections(report: Report) -> Iterator[_Section]:
             yield _Section(title, colour, rows)
 
 
-def _name(row: Row) -> tuple[str, str, str, str]:
+def _name(row: NameReport) -> tuple[str, str, str, str]:
     uses = str(row.uses) if row.uses else "imported"
     stops = row.state in (State.ABSENT.value, State.PACKAGE.value)
     advice = f"{row.advice} (behind a check: the program goes on)" if stops and row.checked else row.advice
@@ -120,7 +120,7 @@ def _problem(problem: Problem) -> tuple[str, str, str, str]:
 
 
 def _lines(rows: Sequence[tuple[str, str, str, str]]) -> Iterator[str]:
-    """Rows in columns; advice goes on below itself."""
+    """Rows in columns; advice wraps in its own column."""
     name, place, uses = (max(len(row[column]) for row in rows) for column in range(3))
     width = max(min(_WIDTH, shutil.get_terminal_size((_WIDTH, 1)).columns) - name - place - uses - 8, 40)
     for row in rows:

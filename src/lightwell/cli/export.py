@@ -1,6 +1,6 @@
 """`lightwell export MODEL_DIR --to saved_model|tflite|onnx`: a trained model in another form, checked on rows.
 
-Parses its options, loads TensorFlow quietly, and hands over to `export_model`.
+Parses options and loads TensorFlow quietly; `export_model` does the work.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from lightwell.cli.output import complain, show, visible
+from lightwell.cli.output import complain, printable, show
 
 _EPILOG = """\
 What is exported: the newest SavedModel below MODEL_DIR/export; MODEL_DIR may also be a SavedModel itself. With --model,
@@ -74,14 +74,13 @@ def _call(arguments: argparse.Namespace) -> int:
 
 
 def visible_lines(text: str) -> str:
-    """Text of several lines with what would steer a terminal written out."""
-    return "\n".join(map(visible, text.splitlines()))
+    """Text of several lines with control characters escaped."""
+    return "\n".join(map(printable, text.splitlines()))
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps what converters write about themselves off the terminal; it is shown if an error comes that nobody
-    explained."""
+    """Capture what converters write to standard error, and print it only after an unexpected error."""
     import logging
 
     from lightwell.errors import LightwellError
@@ -90,7 +89,7 @@ def _quiet() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     sys.stderr.flush()
-    kept = os.dup(2)
+    stderr = os.dup(2)
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
         explained = False
@@ -102,8 +101,8 @@ def _quiet() -> Iterator[None]:
             raise
         finally:
             sys.stderr.flush()
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(stderr, 2)
+            os.close(stderr)
             logger.setLevel(level)
             if not explained:
                 file.seek(0)

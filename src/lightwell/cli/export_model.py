@@ -1,7 +1,4 @@
-"""What `lightwell export` does: finds the SavedModel or makes one of a checkpoint, converts it and checks it.
-
-Takes parsed arguments; gives the report of the conversion, and what else is to be said.
-"""
+"""The work of `lightwell export`: finds the SavedModel or writes one from a checkpoint, converts it and checks it."""
 
 from __future__ import annotations
 
@@ -12,18 +9,18 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.index import neighbours_with_checkpoints, newest_usable
-from lightwell.checkpoints.reader import open_checkpoint
+from lightwell.base.keys import GLOBAL_STEP
 from lightwell.cli.estimators import named_estimator
-from lightwell.cli.named import is_named, load_named
+from lightwell.cli.object_reference import is_object_reference, load_object
 from lightwell.errors import ModelDirError, UsageError
-from lightwell.estimator.conversions import check_on
-from lightwell.export.conversions.convert import SAVED_MODEL, Check, convert
-from lightwell.export.conversions.report import Conversion
-from lightwell.export.conversions.rows import read_rows
-from lightwell.export.reading import is_saved_model, newest_below
-from lightwell.keys import GLOBAL_STEP
-from lightwell.reopened.core import from_saved_model
+from lightwell.estimator.export.conversions.convert import SAVED_MODEL, Check, convert
+from lightwell.estimator.export.conversions.report import Conversion
+from lightwell.estimator.export.conversions.rows import read_rows
+from lightwell.estimator.export.reading import is_saved_model, newest_below
+from lightwell.estimator.export_run import check_on
+from lightwell.estimator.reopened.core import from_saved_model
+from lightwell.run.checkpoints.index import neighbours_with_checkpoints, newest_usable
+from lightwell.run.checkpoints.reader import open_checkpoint
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Result:
 
 
 def export(arguments: argparse.Namespace) -> Result:
-    """Exports.
+    """Export a model.
 
     Raises:
         LightwellError: it cannot be done; the text says why.
@@ -70,16 +67,16 @@ def _of_checkpoint(arguments: argparse.Namespace) -> Conversion:
 def _check(rows: str | None, estimator: Any) -> Check:
     if rows is None:
         return Check()
-    if is_named(rows):
-        return check_on(estimator(), load_named(rows, "--rows"))
+    if is_object_reference(rows):
+        return check_on(estimator(), load_object(rows, "--rows"))
     return Check(read_rows(rows), f"rows of {rows}")
 
 
 def _saved_model(arguments: argparse.Namespace) -> str:
     """The SavedModel to convert."""
     directory = arguments.model_dir
-    found = directory if is_saved_model(directory) else newest_below(directory)
-    if found is None:
+    folder = directory if is_saved_model(directory) else newest_below(directory)
+    if folder is None:
         if newest_usable(directory) is None:
             raise _no_model(directory, "holds neither a SavedModel nor a checkpoint")
         raise UsageError(
@@ -88,19 +85,19 @@ def _saved_model(arguments: argparse.Namespace) -> str:
         )
     if arguments.to == SAVED_MODEL:
         raise UsageError(
-            f"{found} is a SavedModel already. To export the newest checkpoint, name the model's code: --model "
+            f"{folder} is a SavedModel already. To export the newest checkpoint, name the model's code: --model "
             "train:model_fn."
         )
-    return found
+    return folder
 
 
 def _age(model_dir: str, folder: str) -> tuple[str, ...]:
-    """A remark where training has gone on since a SavedModel was made."""
+    """A remark if a checkpoint is newer than the SavedModel."""
     newest = newest_usable(model_dir)
-    made, now = _step(os.path.join(folder, "variables", "variables")), None if newest is None else _step(newest)
-    if made is None or now is None or now <= made:
+    exported, now = _step(os.path.join(folder, "variables", "variables")), None if newest is None else _step(newest)
+    if exported is None or now is None or now <= exported:
         return ()
-    return (f"note: {folder} is of step {made}; {newest} is newer. --model train:model_fn exports that.",)
+    return (f"note: {folder} is of step {exported}; {newest} is newer. --model train:model_fn exports that.",)
 
 
 def _step(prefix: str) -> int | None:
@@ -112,11 +109,11 @@ def _step(prefix: str) -> int | None:
 
 def _default_path(model_dir: str, folder: str, to: str) -> str:
     if os.path.realpath(model_dir) == os.path.realpath(folder):
-        return f"{folder.rstrip('/')}.{to}"  # beside it: what is in a SavedModel's folder belongs to it
+        return f"{folder.rstrip('/')}.{to}"  # not in its folder, whose files are the SavedModel
     return os.path.join(model_dir, "export", to, f"model.{to}")
 
 
-def _no_model(given: str, problem: str) -> ModelDirError:
-    near = neighbours_with_checkpoints(given)
-    told = f" Directories nearby that have checkpoints: {', '.join(near)}." if near else ""
-    return ModelDirError(f"{given} {problem}; expected the model_dir of a training, or a SavedModel.{told}")
+def _no_model(path: str, problem: str) -> ModelDirError:
+    near = neighbours_with_checkpoints(path)
+    hint = f" Directories nearby that have checkpoints: {', '.join(near)}." if near else ""
+    return ModelDirError(f"{path} {problem}; expected the model_dir of a training, or a SavedModel.{hint}")

@@ -1,7 +1,6 @@
-"""`lightwell inspect MODEL_DIR [PATH ...]`: what a trained model is made of, read from its files alone.
+"""`lightwell inspect MODEL_DIR [PATH ...]`: the parts of a trained model, from its files alone.
 
-Parses its options, loads TensorFlow quietly, and hands over to `inspect_data` (what there is) and `inspect_text` (how
-it is shown).
+Parses options and loads TensorFlow quietly; `inspect_data` reads the model, `inspect_text` renders it.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ def add_parser(commands: Any) -> None:
 
 def _shown_capture(arguments: argparse.Namespace) -> str:
     """A capture; of paths in it, statistics."""
-    from lightwell.captures.store import open_capture
+    from lightwell.inside.captures.store import open_capture
 
     store = open_capture(arguments.model_dir)
-    found = {path: store.stats(path) for path in arguments.paths}
+    stats = {path: store.stats(path) for path in arguments.paths}
     if arguments.json:
-        data = {path: one.to_dict() for path, one in found.items()} or store.to_dict()
+        data = {path: one.to_dict() for path, one in stats.items()} or store.to_dict()
         return json.dumps(data, indent=1)
-    return "\n\n".join(f"{path}: {one!r}" for path, one in found.items()) or str(store)
+    return "\n\n".join(f"{path}: {one!r}" for path, one in stats.items()) or str(store)
 
 
 def _call(arguments: argparse.Namespace) -> int:
@@ -82,10 +81,10 @@ def _call(arguments: argparse.Namespace) -> int:
 
 def _lineage(arguments: argparse.Namespace) -> str:
     from lightwell.cli.inspect_data import open_model
-    from lightwell.cli.output import visible
-    from lightwell.sight.lineage import read_lineage
+    from lightwell.cli.output import printable
+    from lightwell.inside.weights.lineage import read_lineage
 
     lineage = read_lineage(open_model(arguments.model_dir).directory)
     if arguments.json:
         return json.dumps(lineage.to_dict(), indent=1)
-    return "\n".join(visible(str(lineage).splitlines()))
+    return "\n".join(printable(str(lineage).splitlines()))

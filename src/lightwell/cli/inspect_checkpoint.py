@@ -1,7 +1,7 @@
-"""The variables of one checkpoint, by the names that users know them by.
+"""The variables of one checkpoint, by user-facing names.
 
-A checkpoint of `tf.train.Saver` is keyed by variable names, one of `tf.train.Checkpoint` by the way from object
-to object, with marks of its own around it; here these read as `model/dense/kernel`.
+`tf.train.Saver` writes variable names as keys. `tf.train.Checkpoint` writes the path from object to object, with a
+prefix and a suffix; here such a key reads `model/dense/kernel`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from lightwell.checkpoints.reader import open_checkpoint, variable_value
-from lightwell.sight.reductions import Stats, stats_of
+from lightwell.inside.paths.reductions import Stats, stats_of
+from lightwell.run.checkpoints.reader import open_checkpoint, variable_value
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE_MARK = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredCheckpoint:
     """A checkpoint.
 
     Attributes:
@@ -47,8 +47,8 @@ class Stored:
 
     @functools.cached_property
     def _shape_map(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = open_checkpoint(self.path).get_variable_to_shape_map()
-        return found
+        shapes: dict[str, list[int]] = open_checkpoint(self.path).get_variable_to_shape_map()
+        return shapes
 
     @functools.cached_property
     def _keys(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""What `lightwell inspect` knows of a model: read from a directory's checkpoints and description, as plain data.
+"""Reads a model on disk for `lightwell inspect`: its checkpoints and description, as plain data.
 
-Builds no graph. Values are read one at a time, so that a model larger than memory can be looked at.
+Builds no graph. Reads one value at a time, so that the model may be larger than memory.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.index import checked_path, neighbours_with_checkpoints, newest_usable, step_of
-from lightwell.cli.inspect_checkpoint import Stored
+from lightwell.cli.inspect_checkpoint import StoredCheckpoint
 from lightwell.errors import ModelDirError, PathError
-from lightwell.sight.catalogue import SECTIONS, section_of
-from lightwell.sight.describe import Description, LayerInfo, ValueInfo, from_variables
-from lightwell.sight.kept_description import read_description
-from lightwell.sight.nearest import nearest_paths
-from lightwell.sight.on_disk import Kept, OnDisk
-from lightwell.sight.optimizer_state import split_names
-from lightwell.sight.reductions import Stats
-from lightwell.sight.sections.base import Section
-from lightwell.sight.sections.layers import LAYERS
-from lightwell.sight.sections.variables import SLOTS, WEIGHTS
+from lightwell.inside.paths.catalogue import SECTIONS, section_of
+from lightwell.inside.paths.describe import Description, LayerInfo, ValueInfo, from_variables
+from lightwell.inside.paths.nearest import nearest_paths
+from lightwell.inside.paths.on_disk import OnDisk, StoredValue
+from lightwell.inside.paths.optimizer_state import split_names
+from lightwell.inside.paths.reductions import Stats
+from lightwell.inside.paths.sections.base import Section
+from lightwell.inside.paths.sections.layers import LAYERS
+from lightwell.inside.paths.sections.variables import SLOTS, WEIGHTS
+from lightwell.inside.paths.stored_description import read_description
+from lightwell.run.checkpoints.index import checked_path, neighbours_with_checkpoints, newest_usable, step_of
 
 _TAKE_BARE_NAMES = (LAYERS, WEIGHTS, SLOTS)  # on disk, `dense/kernel` can only be a weight
 _IN_ORDER = (*_TAKE_BARE_NAMES, *(section for section in SECTIONS if section not in _TAKE_BARE_NAMES))
@@ -95,13 +95,13 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class Model:
+class StoredModel:
     """A model on disk.
 
     Attributes:
         directory: where it lives.
-        description: what is known of its layers.
-        checkpoint: the checkpoint that is looked at; None where there is none yet.
+        description: its layers and values.
+        checkpoint: the checkpoint to show; None if there is none yet.
         checkpoints: all of them, oldest first.
     """
 
@@ -122,27 +122,27 @@ class Model:
         return [] if self._stored is None else [self._weight(self._stored, name) for name in self.names[0]]
 
     @functools.cached_property
-    def kept(self) -> dict[Section, dict[str, Kept]]:
+    def stored_values(self) -> dict[Section, dict[str, StoredValue]]:
         """All that can be shown: what each section has on disk, by path."""
         on_disk = OnDisk(self.description, *self.names)
-        return {section: {one.path: one for one in section.kept(on_disk)} for section in _IN_ORDER}
+        return {section: {one.path: one for one in section.stored_values(on_disk)} for section in _IN_ORDER}
 
     def paths(self) -> list[str]:
         """All paths that can be shown."""
-        return [path for known in self.kept.values() for path in known]
+        return [path for known in self.stored_values.values() for path in known]
 
-    def select(self, asked: Sequence[str]) -> list[str]:
-        """The paths that the user's words mean, each once.
+    def select(self, words: Sequence[str]) -> list[str]:
+        """The paths that the user's words match, each once.
 
         Raises:
-            PathError: one means nothing; the text names the nearest.
+            PathError: a word matches nothing; the text names the nearest paths.
         """
-        return list(dict.fromkeys(path for word in asked for path in self._meant(word)))
+        return list(dict.fromkeys(path for word in words for path in self._matching_paths(word)))
 
     def detail(self, path: str) -> Detail:
         """One path in detail."""
-        kept = next(known[path] for known in self.kept.values() if path in known)
-        return self._detail(path, kept.layer, kept.value, list(kept.variables))
+        stored = next(known[path] for known in self.stored_values.values() if path in known)
+        return self._detail(path, stored.layer, stored.value, list(stored.variables))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -156,24 +156,24 @@ class Model:
             }
         )
 
-    def _meant(self, word: str) -> list[str]:
+    def _matching_paths(self, word: str) -> list[str]:
         named = section_of(word)
-        if named is not None and not named.is_kept:
+        if named is not None and not named.is_stored:
             raise PathError(
                 f"{word!r} exists only while the model runs. Read it with lightwell.Watch({word!r}, ...) or taps=[...]."
             )
         for section in _TAKE_BARE_NAMES if named is None else (named,):
-            found = section.meant_by(word if named else f"{section}/{word}", self.kept[section])
-            if found:
-                return [one.path for one in found]
+            matches = section.resolve(word if named else f"{section}/{word}", self.stored_values[section])
+            if matches:
+                return [one.path for one in matches]
         known = self.paths()
         close = nearest_paths(word, known, globs=True)
-        told = (
+        hint = (
             f"Did you mean {', '.join(close)}?"
             if close
             else f"It has {', '.join(known[:10])}{' …' if len(known) > 10 else '.'}"
         )
-        raise PathError(f"{word!r} names nothing in {self.directory}. {told}")
+        raise PathError(f"{word!r} names nothing in {self.directory}. {hint}")
 
     def _detail(self, path: str, layer: LayerInfo | None, value: ValueInfo | None, names: list[str]) -> Detail:
         if self._stored is None:
@@ -183,10 +183,10 @@ class Model:
         return Detail(path, layer, value, tuple(self._weight(self._stored, name) for name in there), history)
 
     @functools.cached_property
-    def _stored(self) -> Stored | None:
-        return None if self.checkpoint is None else Stored(self.checkpoint)
+    def _stored(self) -> StoredCheckpoint | None:
+        return None if self.checkpoint is None else StoredCheckpoint(self.checkpoint)
 
-    def _weight(self, stored: Stored, name: str) -> Weight:
+    def _weight(self, stored: StoredCheckpoint, name: str) -> Weight:
         is_known = self.description.mode != ""  # names in a checkpoint alone do not tell what is trained
         trainable = {weight.name: weight.trainable for weight in self.description.weights if is_known}
         return Weight(name, stored.shapes[name], stored.dtypes[name].name, trainable.get(name), stored.stats(name))
@@ -194,35 +194,35 @@ class Model:
     def _history(self, name: str) -> tuple[tuple[int | None, Stats], ...]:
         points = []
         for checkpoint in self.checkpoints:
-            stored = Stored(checkpoint.path)
+            stored = StoredCheckpoint(checkpoint.path)
             stats = stored.stats(name) if name in stored.shapes else None
             points += [] if stats is None else [(checkpoint.step, stats)]
         return tuple(points)
 
 
-def open_model(given: str) -> Model:
-    """The model in a directory, or as of one checkpoint.
+def open_model(path: str) -> StoredModel:
+    """Open the model in a directory, or one checkpoint of it.
 
     Raises:
         ModelDirError: there is no model; the text names directories nearby that have one.
         CheckpointUnreadable: there are checkpoints, and none can be read.
     """
-    directory, checkpoint = given, None
-    if not tf.io.gfile.isdir(given):
-        directory, checkpoint = os.path.dirname(given) or ".", _without_ending(given)
+    directory, checkpoint = path, None
+    if not tf.io.gfile.isdir(path):
+        directory, checkpoint = os.path.dirname(path) or ".", _without_ending(path)
         if not tf.io.gfile.isdir(directory):
-            raise _no_model(given, "does not exist")
-        if not tf.io.gfile.exists(f"{checkpoint}.index") and step_of(given) is None:
-            raise _no_model(given, "is neither a directory nor a checkpoint")
+            raise _no_model(path, "does not exist")
+        if not tf.io.gfile.exists(f"{checkpoint}.index") and step_of(path) is None:
+            raise _no_model(path, "is neither a directory nor a checkpoint")
         checkpoint = checked_path(checkpoint, "the checkpoint")
     newest = newest_usable(directory)
-    kept = read_description(directory)
-    found = _checkpoints(directory, newest)
+    description = read_description(directory)
+    checkpoints = _checkpoints(directory, newest)
     # Checkpoints are often copied without the state file that names the newest.
-    checkpoint = checkpoint or newest or (found[-1].path if found else None)
-    if checkpoint is None and kept is None:
-        raise _no_model(given, "holds no checkpoint")
-    return Model(directory, kept or _described(checkpoint or ""), checkpoint, found)
+    checkpoint = checkpoint or newest or (checkpoints[-1].path if checkpoints else None)
+    if checkpoint is None and description is None:
+        raise _no_model(path, "holds no checkpoint")
+    return StoredModel(directory, description or _described(checkpoint or ""), checkpoint, checkpoints)
 
 
 def _without_ending(file: str) -> str:
@@ -230,30 +230,30 @@ def _without_ending(file: str) -> str:
 
 
 def _described(checkpoint: str) -> Description:
-    stored = Stored(checkpoint)
+    stored = StoredCheckpoint(checkpoint)
     return from_variables(stored.shapes, stored.dtypes)
 
 
 def _checkpoints(directory: str, newest: str | None) -> tuple[CheckpointInfo, ...]:
     files = [name.rstrip("/") for name in tf.io.gfile.listdir(directory)]
-    found = []
+    checkpoints = []
     for name in (file.removesuffix(".index") for file in files if file.endswith(".index")):
         own = [tf.io.gfile.stat(os.path.join(directory, file)) for file in files if file.startswith(f"{name}.")]
         written = max(stat.mtime_nsec for stat in own) / 1e9
         path = os.path.join(directory, name)
         is_newest = newest is not None and os.path.basename(newest) == name
-        found.append(CheckpointInfo(path, step_of(path), written, sum(stat.length for stat in own), is_newest))
-    return tuple(sorted(found, key=lambda one: (one.step if one.step is not None else -1, one.name)))
+        checkpoints.append(CheckpointInfo(path, step_of(path), written, sum(stat.length for stat in own), is_newest))
+    return tuple(sorted(checkpoints, key=lambda one: (one.step if one.step is not None else -1, one.name)))
 
 
-def _no_model(given: str, problem: str) -> ModelDirError:
-    near = neighbours_with_checkpoints(given)
-    told = f"Directories nearby that have checkpoints: {', '.join(near)}." if near else "No directory nearby has any."
-    return ModelDirError(f"{given} {problem}; expected the model_dir of a training, or a checkpoint in one. {told}")
+def _no_model(path: str, problem: str) -> ModelDirError:
+    near = neighbours_with_checkpoints(path)
+    hint = f"Directories nearby that have checkpoints: {', '.join(near)}." if near else "No directory nearby has any."
+    return ModelDirError(f"{path} {problem}; expected the model_dir of a training, or a checkpoint in one. {hint}")
 
 
 def _plain(value: Any) -> Any:
-    """Data that JSON can hold: numbers that are none become null."""
+    """Data that JSON can hold: numbers that are not finite become null."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -7,12 +7,12 @@ import textwrap
 import time
 from collections.abc import Sequence
 
-from lightwell.cli.inspect_data import CheckpointInfo, Detail, Model, Weight
-from lightwell.cli.output import visible
-from lightwell.sight.describe import UNKNOWN_KIND, LayerInfo
-from lightwell.sight.reductions import Stats
-from lightwell.sight.show import output_of, shape_of, shape_text
-from lightwell.sight.tables import WIDTH, columns
+from lightwell.base.tables import WIDTH, Table
+from lightwell.cli.inspect_data import CheckpointInfo, Detail, StoredModel, Weight
+from lightwell.cli.output import printable
+from lightwell.inside.paths.describe import UNKNOWN_KIND, LayerInfo
+from lightwell.inside.paths.reductions import Stats
+from lightwell.inside.paths.show import output_of, shape_of, shape_text
 
 _MOST_POINTS = 20
 _MOST_BARS = 60
@@ -21,22 +21,22 @@ _GUESSED = "There is no description.json, so layers are guessed from the names o
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def shown(model: Model) -> str:
+def shown(model: StoredModel) -> str:
     """The whole model: layers, weights with statistics, checkpoints."""
-    parts = [str(visible(model.description))]
+    parts = [str(printable(model.description))]
     if model.description.layers and all(layer.kind == UNKNOWN_KIND for layer in model.description.layers):
         parts[0] += f"\n{_GUESSED}"
-    weights = visible(model.weights())
+    weights = printable(model.weights())
     if weights:
         parts.append(_weights(weights))
-    found = visible(model.checkpoints)
-    parts.append(_checkpoints(found) if found else "No checkpoint has been written yet.")
+    checkpoints = printable(model.checkpoints)
+    parts.append(_checkpoints(checkpoints) if checkpoints else "No checkpoint has been written yet.")
     return "\n\n".join(parts)
 
 
 def shown_in_detail(detail: Detail) -> str:
     """One path: what it is, and how its weights changed."""
-    detail = visible(detail)
+    detail = printable(detail)
     lines = [f"{detail.path}{_belongs_to(detail)}"]
     if detail.value is not None:
         lines.append(f"  {detail.value.kind}, {shape_of(detail.value)}")
@@ -63,7 +63,7 @@ def chart(stats: Sequence[Stats], width: int) -> list[str]:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Numbers as a row of bars; `!` for one that is none."""
+    """Numbers as a row of bars; `!` for one that is not finite."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)
     steps = (len(_BARS) - 1) / ((high - low) or 1.0)
@@ -108,8 +108,8 @@ def _weight_lines(weight: Weight) -> list[str]:
     if weight.stats is None:
         return lines
     s = weight.stats
-    told = [f"{name} {number(getattr(s, name))}" for name in ("mean", "std", "min", "max", "norm")]
-    joined = "  ".join([*told, f"zeros {s.zeros:.1%}"])
+    parts = [f"{name} {number(getattr(s, name))}" for name in ("mean", "std", "min", "max", "norm")]
+    joined = "  ".join([*parts, f"zeros {s.zeros:.1%}"])
     return [*lines, *textwrap.wrap(joined, WIDTH, initial_indent="  ", subsequent_indent="  ")]
 
 
@@ -120,8 +120,8 @@ def _history(points: Sequence[tuple[int | None, Stats]]) -> list[str]:
     if len(points) > _MOST_POINTS:  # evenly over all of them, the first and the last among them
         points = [points[round(i * (len(points) - 1) / (_MOST_POINTS - 1))] for i in range(_MOST_POINTS)]
     stats = [one for _, one in points]
-    rows = [("step", "norm", "mean"), *((_step(step), number(s.norm), number(s.mean)) for step, s in points)]
-    head, *table = columns(rows, right=(0, 1, 2)).splitlines()
+    rows = ((_step(step), number(s.norm), number(s.mean)) for step, s in points)
+    head, *table = Table(("step", "norm", "mean"), rows, right=(0, 1, 2)).lines()
     low, high = _limits(stats)
     bars = chart(stats, WIDTH - len(head) - 6)
     lines = [f"    {head}  {number(low)} ├ mean ± std ┤ {number(high)}"]
@@ -130,29 +130,27 @@ def _history(points: Sequence[tuple[int | None, Stats]]) -> list[str]:
 
 
 def _weights(weights: Sequence[Weight]) -> str:
-    rows: list[tuple[str, ...]] = [("shape", "mean", "std", "min", "max", "zeros")]
+    rows: list[tuple[str, ...]] = []
     for weight in weights:
         s = weight.stats
-        told = ("",) * 5 if s is None else (*map(number, (s.mean, s.std, s.min, s.max)), f"{s.zeros:.1%}")
+        numbers = ("",) * 5 if s is None else (*map(number, (s.mean, s.std, s.min, s.max)), f"{s.zeros:.1%}")
         shape = shape_text(weight.shape)
-        rows.append((shape if s is not None else f"{shape} {weight.dtype}", *told))
-    return _ruled(["weight", *(weight.name for weight in weights)], rows, right=range(6))
+        rows.append((weight.name, shape if s is not None else f"{shape} {weight.dtype}", *numbers))
+    return _ruled(Table(("weight", "shape", "mean", "std", "min", "max", "zeros"), rows, right=range(1, 7)))
 
 
 def _checkpoints(checkpoints: Sequence[CheckpointInfo]) -> str:
-    rows: list[tuple[str, ...]] = [("step", "written", "size", "")]
+    rows: list[tuple[str, ...]] = []
     for one in checkpoints:
         written = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.written))
-        rows.append((_step(one.step), written, _size(one.size), "newest" if one.is_newest else ""))
-    return _ruled(["checkpoint", *(one.name for one in checkpoints)], rows, right=(0, 2))
+        rows.append((one.name, _step(one.step), written, _size(one.size), "newest" if one.is_newest else ""))
+    return _ruled(Table(("checkpoint", "step", "written", "size", ""), rows, right=(1, 3)))
 
 
-def _ruled(names: Sequence[str], rows: Sequence[tuple[str, ...]], right: Sequence[int]) -> str:
-    """A table with a line below its head; names are shortened to what the other columns leave."""
-    rest = columns(rows, right).splitlines()
-    most = max(_SHORTEST_NAME, WIDTH - 2 - max(map(len, rest)))
-    table = columns([(_shortened(name, most), row) for name, row in zip(names, rest, strict=True)]).splitlines()
-    return "\n".join([table[0], "─" * WIDTH, *table[1:]])
+def _ruled(table: Table) -> str:
+    """A table with a rule below its head; names are shortened to what the other columns leave."""
+    head, *lines = table.fitted(WIDTH, _SHORTEST_NAME).lines()
+    return "\n".join([head, "─" * WIDTH, *lines])
 
 
 def _step(step: int | None) -> str:
@@ -165,8 +163,3 @@ def _size(count: float) -> str:
             return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
-
-
-def _shortened(name: str, most: int) -> str:
-    """The end of a name says more than its beginning."""
-    return name if len(name) <= most else "…" + name[1 - most :]

@@ -1,7 +1,6 @@
 """The public names of the installed TensorFlow and Keras, read from their pages on disk: nothing is imported.
 
-Takes dotted paths; gives `Page`s. A page of TensorFlow's API is a generated file of import lines, so reading it costs a
-millisecond where importing TensorFlow costs seconds.
+An `ApiPage` is a generated file of import lines. Reading it takes a millisecond; importing TensorFlow takes seconds.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ import os
 import re
 from dataclasses import dataclass
 
+from lightwell.base.public_names import PAGES
+
 _IMPORT = re.compile(r"^\s*from \S+ import (\([^)]*\)|[^#\n]*)", re.MULTILINE)
 _SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]+) =""", re.MULTILINE)
 # Namespaces of `tf` that are Keras's own.
@@ -24,7 +25,7 @@ SOURCES = ("python", "core", "compiler", "tools", "tsl")
 
 
 @dataclass(frozen=True)
-class Page:
+class ApiPage:
     """A namespace: its file or folder on disk."""
 
     folder: str
@@ -37,9 +38,9 @@ class Page:
         """Whether the page offers a name."""
         return name in names_in(self.file) or self.below(name) is not None
 
-    def below(self, name: str) -> Page | None:
+    def below(self, name: str) -> ApiPage | None:
         """The page of a namespace below this one."""
-        page = Page(os.path.join(self.folder, name))
+        page = ApiPage(os.path.join(self.folder, name))
         return page if os.path.isfile(page.file) else None
 
 
@@ -61,22 +62,22 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def public_page() -> Page:
+def public_page() -> ApiPage:
     """`tf` of today."""
-    return Page(_folder_of("tensorflow"))
+    return ApiPage(_folder_of("tensorflow"))
 
 
-def page_at(path: str) -> Page | None:
+def page_at(path: str) -> ApiPage | None:
     """The page of a namespace of today's `tf`: `nn`, `compat.v1.nn`, `keras.layers`, `losses`."""
     parts = path.split(".") if path else []
     if parts[:2] in (["compat", "v1"], ["compat", "v2"]) and parts[2:3] in (["keras"], *([one] for one in _OF_KERAS)):
         parts = parts[2:] if parts[2] == "keras" or parts[1] == "v2" else parts
     if parts[:1] == ["keras"]:
-        root, parts = Page(os.path.join(_folder_of("keras"), "_tf_keras", "keras")), parts[1:]
+        root, parts = ApiPage(os.path.join(_folder_of("keras"), "_tf_keras", "keras")), parts[1:]
     elif parts[:1] and parts[0] in _OF_KERAS:
-        root = Page(os.path.join(_folder_of("keras"), "_tf_keras", "keras"))
+        root = ApiPage(os.path.join(_folder_of("keras"), "_tf_keras", "keras"))
     else:
-        root = Page(os.path.join(_folder_of("tensorflow"), *_PUBLIC.split("/"))) if parts else public_page()
+        root = ApiPage(os.path.join(_folder_of("tensorflow"), *_PUBLIC.split("/"))) if parts else public_page()
     for part in parts:
         below = root.below(part)
         if below is None:
@@ -91,17 +92,17 @@ def has_name(path: str, name: str) -> bool:
     if page is None:
         return False
     above, _, last = path.rpartition(".")
-    put_there = path and f"{last}.{name}" in names_in(getattr(page_at(above), "file", ""))  # `app.flags = ...`
-    return page.has(name) or bool(put_there) or page_at(f"{path}.{name}".lstrip(".")) is not None
+    assigned = path and f"{last}.{name}" in names_in(getattr(page_at(above), "file", ""))  # `app.flags = ...`
+    return page.has(name) or bool(assigned) or page_at(f"{path}.{name}".lstrip(".")) is not None
 
 
 def source_of(module: str) -> str | None:
-    """The file of a private module of the installed package, if it is there: `tensorflow.python.ops.array_ops`."""
+    """The file of a private module of the installed package, if it exists: `tensorflow.python.ops.array_ops`."""
     parts = module.split(".")
     path = os.path.join(_folder_of(parts[0]), *parts[1:])
     candidates = (f"{path}.py", os.path.join(path, "__init__.py"), f"{path}.so")
-    found = next((file for file in candidates if os.path.isfile(file)), None)
-    return found or (path if os.path.isdir(path) else None)
+    existing = next((file for file in candidates if os.path.isfile(file)), None)
+    return existing or (path if os.path.isdir(path) else None)
 
 
 @functools.cache
@@ -113,9 +114,9 @@ def names_in(file: str) -> frozenset[str]:
     except OSError:
         return frozenset()
     imported = (one.split() for names in _IMPORT.findall(text) for one in names.strip("()").split(","))
-    found = {words[-1] for words in imported if words}  # `name`, or `name as other`
-    found |= {first or second for first, second in _SET.findall(text)}
-    return frozenset(found)
+    public = {words[-1] for words in imported if words}  # `name`, or `name as other`
+    public |= {first or second for first, second in _SET.findall(text)}
+    return frozenset(public)
 
 
 @functools.cache
@@ -126,19 +127,19 @@ def names_defined_in(file: str) -> frozenset[str]:
             tree = ast.parse(source.read())
     except (OSError, SyntaxError, ValueError):
         return frozenset()
-    found: set[str] = set()
+    defined: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            defined.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            defined |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-    return frozenset(found)
+            defined.add(node.id)
+    return frozenset(defined)
 
 
 def starred_in(file: str) -> list[str]:
-    """The modules that a Python source takes everything from."""
+    """The modules that a Python source star-imports."""
     with open(file, "rb") as source:
         tree = ast.parse(source.read())
     stars = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
@@ -147,7 +148,7 @@ def starred_in(file: str) -> list[str]:
 
 def listed_in(module: str) -> frozenset[str]:
     """What the `__all__` of a module of Lightwell lists, read from its source; all it defines, where it has none."""
-    file = source_of(module)
+    file = source_of(PAGES.get(module, module))
     if file is None:
         return frozenset()
     with open(file, "rb") as source:

@@ -1,6 +1,6 @@
 """`lightwell launch program.py --workers 2 --ps 1 --evaluator`: a cluster of processes on this machine.
 
-Parses its options, gives every task its `TF_CONFIG`, and hands over to `processes`. Loads no TensorFlow.
+Parses options and writes a `TF_CONFIG` for every task; `processes` runs them. Loads no TensorFlow.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import socket
 import sys
 from typing import Any
 
-from lightwell.cli.processes import Task, run_all
+from lightwell.cli.processes import LaunchTask, run_all
 
 _EPILOG = """\
-Each task is a process of its own that runs the same program (as `lightwell run` does), told by the environment variable
-TF_CONFIG who it is. tf.estimator.train_and_evaluate in it plays that part: the chief trains and saves, workers train, a
+Each task is a process that runs the same program (as `lightwell run` does). The environment variable TF_CONFIG names
+its task, and tf.estimator.train_and_evaluate runs that task: the chief trains and saves, workers train, a
 ps holds variables, the evaluator evaluates checkpoints.
 
 Every line that a task writes begins with its name. Ctrl-C ends all; the chief saves a checkpoint before. A task that
@@ -74,11 +74,11 @@ def launch(arguments: argparse.Namespace) -> int:
         print(f"lightwell launch: there is no file {arguments.script!r}", file=sys.stderr)
         return 2
     servers = int(arguments.workers > 0) if arguments.ps is None else arguments.ps
-    named = ["-m", arguments.module] if arguments.module else [arguments.script]
-    words = [*named, *arguments.program]
+    target = ["-m", arguments.module] if arguments.module else [arguments.script]
+    words = [*target, *arguments.program]
     tasks = [
-        Task(kind, index, settings, [sys.executable, "-m", "lightwell", "run", *words])
-        for kind, index, settings in tasks_of(arguments.workers, servers, arguments.evaluator)
+        LaunchTask(kind, index, settings, [sys.executable, "-m", "lightwell", "run", *words])
+        for kind, index, settings in task_settings(arguments.workers, servers, arguments.evaluator)
     ]
     if arguments.dry_run:
         for task in tasks:
@@ -87,8 +87,8 @@ def launch(arguments: argparse.Namespace) -> int:
     return run_all(tasks, arguments.restart)
 
 
-def tasks_of(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int, str]]:
-    """Type, index and `TF_CONFIG` of each task, those first that others wait for."""
+def task_settings(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int, str]]:
+    """Type, index and `TF_CONFIG` of each task; tasks that others wait for come first."""
     kinds = [("ps", index) for index in range(servers)] + [("chief", 0)]
     kinds += [("worker", index) for index in range(workers)]
     cluster: dict[str, list[str]] = {}
@@ -96,7 +96,7 @@ def tasks_of(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int
         cluster.setdefault(kind, []).append(f"localhost:{port}")
     places = [(kind, index, {"cluster": cluster}) for kind, index in kinds]
     if evaluator:
-        # No member of the cluster. A MultiWorkerMirroredStrategy looks for itself in its own, and watches all in there.
+        # The evaluator is no member of the cluster, but a MultiWorkerMirroredStrategy needs one that contains its task.
         itself = {"evaluator": [f"localhost:{free_ports(1)[0]}"]}
         places.append(("evaluator", 0, {"cluster": itself if workers and not servers else cluster}))
     return [
@@ -105,14 +105,14 @@ def tasks_of(workers: int, servers: int, evaluator: bool) -> list[tuple[str, int
 
 
 def free_ports(count: int) -> list[int]:
-    """So many ports of this machine that nobody listens on; all held until all are found, to be different."""
-    with contextlib.ExitStack() as held:
-        found = []
+    """Free ports of this machine. All stay bound until the last is chosen, so that they differ."""
+    with contextlib.ExitStack() as sockets:
+        ports = []
         for _ in range(count):
-            probe = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            probe = sockets.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
             probe.bind(("", 0))
-            found.append(int(probe.getsockname()[1]))
-        return found
+            ports.append(int(probe.getsockname()[1]))
+        return ports
 
 
 def _count(word: str) -> int:

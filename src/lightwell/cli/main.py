@@ -1,7 +1,7 @@
-"""The `lightwell` command: parses the command line, picks the sub-command, calls it.
+"""The `lightwell` command: parses the command line, calls the sub-command.
 
-Owns the list of sub-commands. Each is a module with `add_parser(commands)`, which registers a parser and sets `call`,
-a function of the parsed arguments that returns the exit code. Loads no TensorFlow by itself.
+Each sub-command is a module with `add_parser(commands)`. It registers a parser and sets `call`, a function of the
+parsed arguments that returns the exit code. This module loads no TensorFlow.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = arguments.call(arguments)
     except KeyboardInterrupt:
-        # Left to Python, which ends the process by the signal, as a shell expects of a command; all has been said.
-        sys.excepthook = _say_nothing
+        # Python ends the process by the signal, as a shell expects; the traceback has been printed.
+        sys.excepthook = _print_nothing
         raise
     return code
 
 
-def _say_nothing(*error: object) -> None:
-    """Takes the place of `sys.excepthook`."""
+def _print_nothing(*error: object) -> None:
+    """Replaces `sys.excepthook`."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -81,7 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def version_text() -> str:
-    """Lightwell's version and that of the TensorFlow beside it, read from package metadata."""
+    """The versions of Lightwell and the installed TensorFlow, from package metadata."""
     for build in _BUILDS:
         try:
             return f"lightwell {lightwell.__version__} ({build} {metadata.version(build)})"

@@ -1,7 +1,7 @@
-"""A notebook as a program: its code cells in order, with what only Jupyter understands taken out.
+"""Reads a notebook as a program: its code cells in order, without lines that only Jupyter understands.
 
-Takes a `.ipynb` file; gives a `Notebook`: the Python of each cell, line for line where it stood, and a note for every
-line that was left out (`%matplotlib inline`, `!pip install`, `%%bash`). Reads only, runs nothing.
+`read_notebook` returns a `Notebook`: the Python of each cell with its line numbers, and a note for every skipped line
+(`%matplotlib inline`, `!pip install`, `%%bash`). Nothing is run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 SUFFIX = ".ipynb"
-# A magic at the top of a cell whose other lines are Python; every other one has a cell of something else.
+# Magics at the top of a cell whose other lines are Python. Cells of other magics are not Python.
 _PYTHON_BELOW = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
 _WRITES = "writefile"
 _VERSION = re.compile(r"^\s*%tensorflow_version\s+(\d)")
@@ -23,7 +23,7 @@ _HELP = re.compile(r"^(?P<indent>\s*)(?P<jupyter>\?{1,2}[\w.]+|[\w.]+\?{1,2})\s*
 
 @dataclass(frozen=True)
 class Note:
-    """A line that was left out."""
+    """A line that was skipped."""
 
     cell: int
     line: int
@@ -34,7 +34,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Cell:
+class NotebookCell:
     """A cell of code.
 
     Attributes:
@@ -59,12 +59,12 @@ class Notebook:
     Attributes:
         file: its path.
         cells: its cells of code, in order.
-        notes: what was left out.
-        tensorflow: the version that `%tensorflow_version` asked for, or the empty text.
+        notes: the lines that were skipped.
+        tensorflow: the version that `%tensorflow_version` sets, or the empty text.
     """
 
     file: str
-    cells: tuple[Cell, ...]
+    cells: tuple[NotebookCell, ...]
     notes: tuple[Note, ...]
     tensorflow: str = ""
 
@@ -73,7 +73,7 @@ class Notebook:
         """All cells as one text."""
         return "\n".join(cell.source for cell in self.cells)
 
-    def place_of(self, line: int) -> tuple[int, int]:
+    def location_of(self, line: int) -> tuple[int, int]:
         """The cell, and the line in it, of a line of `source`."""
         for cell in self.cells:
             length = cell.source.count("\n") + 1
@@ -83,39 +83,39 @@ class Notebook:
         return len(self.cells), line
 
     def cell_file(self, number: int) -> str:
-        """What a cell is called in a traceback."""
+        """The file name of a cell in a traceback."""
         return f"{self.file}, cell {number}"
 
 
 class NotANotebook(Exception):
-    """The file is no notebook."""
+    """The file is not a notebook."""
 
 
 def read_notebook(file: str) -> Notebook:
     """Read a notebook, of format 3 or 4.
 
     Raises:
-        NotANotebook: it is none.
+        NotANotebook: the file is not one.
     """
     try:
         with open(file, encoding="utf-8") as opened:
             content = json.load(opened)
         sheets = content.get("worksheets", [content])
-        found = [cell for sheet in sheets for cell in sheet["cells"] if cell["cell_type"] == "code"]
-        texts = ["".join(cell.get("source", cell.get("input", ""))) for cell in found]
+        code_cells = [cell for sheet in sheets for cell in sheet["cells"] if cell["cell_type"] == "code"]
+        texts = ["".join(cell.get("source", cell.get("input", ""))) for cell in code_cells]
     except (ValueError, KeyError, TypeError) as error:
         raise NotANotebook(f"{file!r} is not a notebook: {type(error).__name__}: {error}") from None
-    cells: list[Cell] = []
+    cells: list[NotebookCell] = []
     notes: list[Note] = []
     for number, text in enumerate(texts, start=1):
-        cell, left_out = _read_cell(number, text)
+        cell, skipped = _read_cell(number, text)
         cells.append(cell)
-        notes += left_out
+        notes += skipped
     versions = [match[1] for text in texts for match in map(_VERSION.match, text.splitlines()) if match]
     return Notebook(file, tuple(cells), tuple(notes), versions[0] if versions else "")
 
 
-def _read_cell(number: int, text: str) -> tuple[Cell, list[Note]]:
+def _read_cell(number: int, text: str) -> tuple[NotebookCell, list[Note]]:
     lines = text.split("\n")
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
     top = lines[first].strip()
@@ -126,11 +126,11 @@ def _read_cell(number: int, text: str) -> tuple[Cell, list[Note]]:
         if magic == _WRITES:
             words = rest.split()
             text = "\n".join([*lines[first + 1 :], ""])
-            return Cell(number, blank, writes=words[-1], text=text, appends="-a" in words), []
+            return NotebookCell(number, blank, writes=words[-1], text=text, appends="-a" in words), []
         notes.append(Note(number, first + 1, top))
         if magic not in _PYTHON_BELOW:
             notes[0] = replace(notes[0], text=f"{top} and the {len(lines) - first - 1} lines below it")
-            return Cell(number, blank), notes
+            return NotebookCell(number, blank), notes
         lines[first] = ""
     inside = _lines_inside_texts(lines)
     for place, line in enumerate(lines):
@@ -138,10 +138,10 @@ def _read_cell(number: int, text: str) -> tuple[Cell, list[Note]]:
         if match:
             notes.append(Note(number, place + 1, match["jupyter"]))
             name = match.groupdict().get("name") or ""
-            # Nothing, where it may be nothing: `from __future__ import` must be the first statement.
+            # An empty line where that is valid: `from __future__ import` must be the first statement.
             instead = f"{name}None" if name else "pass" if match["indent"] else ""
             lines[place] = f"{match['indent']}{instead}"
-    return Cell(number, "\n".join(lines)), notes
+    return NotebookCell(number, "\n".join(lines)), notes
 
 
 def _lines_inside_texts(lines: list[str]) -> set[int]:

@@ -1,7 +1,7 @@
-"""Names that NumPy removed and programs of TensorFlow 1 use: since when they are gone, and what stands for them.
+"""The names that NumPy removed and programs of TensorFlow 1 use, with their replacements.
 
-Owns that table, and `restore`, which puts the names back for the length of a process (`lightwell run --old-numpy`).
-Names that the installed NumPy still has, or has again (`np.bool`), are left as they are.
+`restore` puts them back for the process (`lightwell run --old-numpy`). Names that the installed NumPy has (again), such
+as `np.bool`, stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Removed:
-    """A name that is gone: since which release, and the expression to write instead."""
+    """A removed name: the release that removed it, and the expression to write instead."""
 
     since: str
     instead: str
@@ -58,7 +58,7 @@ REMOVED: dict[str, Removed] = (
     | {name: Removed(*row) for name, row in _LATER.items()}
     | {"asscalar": Removed("1.23", "lambda a: a.item()"), "rank": Removed("1.18", "np.ndim")}
 )
-_TOLD = re.compile(r"module 'numpy' has no attribute '(\w+)'|`np\.(\w+)` was removed")
+_MISSING_NAME = re.compile(r"module 'numpy' has no attribute '(\w+)'|`np\.(\w+)` was removed")
 
 
 def is_gone(name: str) -> bool:
@@ -66,19 +66,19 @@ def is_gone(name: str) -> bool:
     import numpy as np
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy announces what some of them may become
+        warnings.simplefilter("ignore")  # NumPy warns about some of them
         return name in REMOVED and not hasattr(np, name)
 
 
 def name_in(error: BaseException) -> str | None:
     """The removed name that an error is about."""
-    told = _TOLD.search(str(error)) if isinstance(error, AttributeError) else None
-    name = (told[1] or told[2]) if told else None
+    match = _MISSING_NAME.search(str(error)) if isinstance(error, AttributeError) else None
+    name = (match[1] or match[2]) if match else None
     return name if name in REMOVED else None
 
 
 def restore() -> list[str]:
-    """Put the names back into the installed NumPy; gives those that were gone."""
+    """Put the names back into the installed NumPy; returns those that were missing."""
     import numpy as np
 
     gone = [name for name in REMOVED if is_gone(name)]

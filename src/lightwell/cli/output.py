@@ -1,6 +1,6 @@
-"""Text on its way to a terminal, a file or a pipe, whatever letters that can take and whatever the names in it hold.
+"""Prints text to a terminal, a file or a pipe, in letters that the stream can encode.
 
-Takes text, gives it to standard output or standard error. What a reader cannot take does not end in a traceback.
+A closed pipe or a full disk does not end in a traceback.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any, TextIO, TypeVar
 
-from lightwell.visible import visible as visible_text
+from lightwell.base.printable import printable as printable_text
 
 _Shown = TypeVar("_Shown")
 
@@ -25,15 +25,15 @@ def show(text: str, command: str) -> int:
     """Print to standard output.
 
     Returns:
-        The exit code: 0 also when the reader, `head` for one, has seen enough; 1 when nothing can be written.
+        The exit code: 0, also when the reader (such as `head`) closes the pipe; 1 when nothing can be written.
     """
     try:
         print(fitted(text, sys.stdout))
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_what_is_left()
+        _discard_buffer()
     except OSError as error:
-        _drop_what_is_left()
+        _discard_buffer()
         complain(f"cannot write the output: {error.strerror}", command)
         return 1
     return 0
@@ -41,7 +41,7 @@ def show(text: str, command: str) -> int:
 
 def complain(text: str, command: str) -> None:
     """Print a problem to standard error."""
-    print(fitted(f"lightwell {command}: {visible(text)}", sys.stderr), file=sys.stderr)
+    print(fitted(f"lightwell {command}: {printable(text)}", sys.stderr), file=sys.stderr)
 
 
 def fitted(text: str, stream: TextIO) -> str:
@@ -50,21 +50,20 @@ def fitted(text: str, stream: TextIO) -> str:
     return "".join(_letter(letter, encoding) for letter in text)
 
 
-def visible(shown: _Shown) -> _Shown:
-    """A text, or a structure with texts in it, with what a terminal would obey instead of showing it (`\\x1b`)
-    written out."""
-    made: Any = shown
+def printable(shown: _Shown) -> _Shown:
+    """A text, or a structure of texts, with control characters (`\\x1b`) escaped."""
+    result: Any = shown
     if isinstance(shown, str):
-        made = visible_text(shown)
+        result = printable_text(shown)
     elif isinstance(shown, dict):
-        made = {visible(key): visible(value) for key, value in shown.items()}
+        result = {printable(key): printable(value) for key, value in shown.items()}
     elif isinstance(shown, list | tuple):
-        made = type(shown)(map(visible, shown))
+        result = type(shown)(map(printable, shown))
     elif dataclasses.is_dataclass(shown) and not isinstance(shown, type):
-        made = dataclasses.replace(
-            shown, **{f.name: visible(getattr(shown, f.name)) for f in dataclasses.fields(shown)}
+        result = dataclasses.replace(
+            shown, **{f.name: printable(getattr(shown, f.name)) for f in dataclasses.fields(shown)}
         )
-    return made
+    return result
 
 
 def _letter(letter: str, encoding: str) -> str:
@@ -75,8 +74,8 @@ def _letter(letter: str, encoding: str) -> str:
     return letter
 
 
-def _drop_what_is_left() -> None:
-    """Let what waits in the buffer go nowhere: Python would try to write it again at the end, and complain."""
+def _discard_buffer() -> None:
+    """Discard the buffer: Python would try to write it again at exit, and raise."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

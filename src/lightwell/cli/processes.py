@@ -1,7 +1,6 @@
-"""The processes of `lightwell launch`: started, listened to, reported on, started again, ended.
+"""The processes of `lightwell launch`: starts, watches, restarts and ends them.
 
-Takes tasks, gives one exit code. What a task writes is passed on line by line behind its name; in a terminal one more
-line at the bottom says how all of them are.
+Prints every line of a task after its name. On a terminal, a status line stays at the bottom.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _COLOURS = {"chief": "32", "worker": "36", "ps": "33", "evaluator": "35"}
 
 
 @dataclass(frozen=True)
-class Task:
+class LaunchTask:
     """One process to run.
 
     Attributes:
@@ -43,19 +42,19 @@ class Task:
 
     @property
     def name(self) -> str:
-        """What its lines begin with."""
+        """The prefix of its lines."""
         return self.kind if self.kind in ("chief", "evaluator") else f"{self.kind} {self.index}"
 
     @property
     def is_vital(self) -> bool:
-        """Whether the others cannot come to an end without it."""
+        """Whether the others cannot finish without it."""
         return self.kind in ("chief", "ps")
 
 
-class _Running:
+class _TaskProcess:
     """A task whose process was started, maybe more than once."""
 
-    def __init__(self, task: Task, lines: queue.Queue[tuple[Task, str, IO[str]]]) -> None:
+    def __init__(self, task: LaunchTask, lines: queue.Queue[tuple[LaunchTask, str, IO[str]]]) -> None:
         self.task, self._lines = task, lines
         self.starts = 0
         self.code: int | None = None  # of a task that is over for good
@@ -63,7 +62,7 @@ class _Running:
         self.start()
 
     def start(self) -> None:
-        """Starts the process. It is the head of a group of its own: Ctrl-C in the terminal is the launcher's."""
+        """Starts the process. It leads its own process group, so that Ctrl-C reaches the launcher alone."""
         environment = {**os.environ, "TF_CONFIG": self.task.settings, "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
             self.task.command,
@@ -86,13 +85,13 @@ class _Running:
             self._lines.put((self.task, line.rstrip("\n"), out))
         pipe.close()
 
-    def heard_out(self) -> None:
-        """Waits until all that an ended process wrote has been read; one that it left behind may hold on for ever."""
+    def drain(self) -> None:
+        """Waits until the output of an ended process is read; the timeout is for children that keep the pipe open."""
         for listener in self._listeners:
             listener.join(timeout=1.0)
 
-    def tell(self, number: signal.Signals) -> None:
-        """Sends a signal to the process and all that it has started."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the process and its children."""
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
@@ -101,25 +100,25 @@ class _Running:
 class _Screen:
     """Writes the lines of all tasks; in a terminal, the line about them stays at the bottom."""
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[LaunchTask]) -> None:
         self._width = max(len(task.name) for task in tasks)
         self._is_terminal = sys.stdout.isatty() and sys.stderr.isatty()
         self._status = ""
         self.step = ""
 
-    def line(self, task: Task, text: str, out: IO[str]) -> None:
+    def line(self, task: LaunchTask, text: str, out: IO[str]) -> None:
         """One line of a task."""
-        found = _STEP.search(text)
-        if found and task.kind in ("chief", "worker"):
-            self.step = found[1]
+        match = _STEP.search(text)
+        if match and task.kind in ("chief", "worker"):
+            self.step = match[1]
         name = f"{task.name:<{self._width}} |"
         self._write(f"\033[{_COLOURS[task.kind]}m{name}\033[0m {text}" if self._is_terminal else f"{name} {text}", out)
 
-    def own(self, text: str) -> None:
-        """One line of the launcher's own."""
+    def launcher_line(self, text: str) -> None:
+        """One line of the launcher itself."""
         self._write(f"{'launch':<{self._width}} | {text}", sys.stderr)
 
-    def status(self, running: Sequence[_Running], seconds: float) -> None:
+    def status(self, running: Sequence[_TaskProcess], seconds: float) -> None:
         """The line at the bottom."""
         if not self._is_terminal:
             return
@@ -139,54 +138,54 @@ class _Screen:
 
 
 class _Cluster:
-    def __init__(self, tasks: Sequence[Task], restarts: int) -> None:
+    def __init__(self, tasks: Sequence[LaunchTask], restarts: int) -> None:
         self._restarts = restarts
-        self._lines: queue.Queue[tuple[Task, str, IO[str]]] = queue.Queue()
+        self._lines: queue.Queue[tuple[LaunchTask, str, IO[str]]] = queue.Queue()
         self._screen = _Screen(tasks)
         self._started = time.monotonic()
         self._training_ended: float | None = None
         self._failed: int | None = None
-        self.running: list[_Running] = []
+        self.running: list[_TaskProcess] = []
         for task in tasks:
-            self.running.append(_Running(task, self._lines))
+            self.running.append(_TaskProcess(task, self._lines))
 
     def run(self) -> int:
         """Until all are over; returns the exit code."""
         while any(one.code is None for one in self.running):
-            self._pass_on(0.2)
+            self._print_lines(0.2)
             for one in self.running:
                 if one.code is None and one.process.poll() is not None:
-                    one.heard_out()
-                    self._pass_on(0.0)
+                    one.drain()
+                    self._print_lines(0.0)
                     self._ended(one, one.process.returncode)
             self._end_servers_left()
             self._screen.status(self.running, time.monotonic() - self._started)
-        self._pass_on(0.0)
-        self._screen.own(f"all tasks have ended{'' if not self._failed else f'; exit code {self._failed}'}")
+        self._print_lines(0.0)
+        self._screen.launcher_line(f"all tasks have ended{'' if not self._failed else f'; exit code {self._failed}'}")
         return self._failed or 0
 
     def end_all(self, why: str) -> None:
-        """Ends all tasks: asked first, so that the chief can save; made to after a while."""
+        """Ends all tasks: first by SIGTERM, so that the chief can save; after a while by SIGKILL."""
         left = [one for one in self.running if one.code is None]
         if not left:
             return
-        self._screen.own(f"{why}: ending {', '.join(one.task.name for one in left)}")
-        # The chief first, while it has all that it needs to save; servers last.
+        self._screen.launcher_line(f"{why}: ending {', '.join(one.task.name for one in left)}")
+        # The chief first, while the servers it needs to save are up; servers last.
         for kinds in (("chief",), ("worker", "evaluator"), ("ps",)):
             group = [one for one in left if one.task.kind in kinds]
             for number in (signal.SIGTERM, signal.SIGKILL):
                 for one in group:
-                    one.tell(number)
+                    one.send_signal(number)
                 until = time.monotonic() + _ENDING_SECS
                 while time.monotonic() < until and any(one.process.poll() is None for one in group):
-                    self._pass_on(0.1)
+                    self._print_lines(0.1)
         for one in left:
-            one.heard_out()
+            one.drain()
             one.code = one.process.poll()
-        self._pass_on(0.0)
+        self._print_lines(0.0)
 
-    def _pass_on(self, seconds: float) -> None:
-        """Writes the lines that have come; waits so long for the first."""
+    def _print_lines(self, seconds: float) -> None:
+        """Prints the queued lines; waits at most `seconds` for the first."""
         try:
             while True:
                 self._screen.line(*self._lines.get(timeout=seconds) if seconds else self._lines.get_nowait())
@@ -194,23 +193,23 @@ class _Cluster:
         except queue.Empty:
             return
 
-    def _ended(self, one: _Running, code: int) -> None:
+    def _ended(self, one: _TaskProcess, code: int) -> None:
         name = one.task.name
         if code == 0:
             one.code = 0
-            self._screen.own(f"{name} has ended")
+            self._screen.launcher_line(f"{name} has ended")
         elif one.starts <= self._restarts:
-            self._screen.own(
-                f"{name} died ({_how(code)}); started again, {one.starts} of {self._restarts}. At most the steps since "
-                "the last checkpoint are lost"
+            self._screen.launcher_line(
+                f"{name} died ({_exit_reason(code)}); started again, {one.starts} of {self._restarts}. At most the "
+                "steps since the last checkpoint are lost"
             )
             one.start()
             return
         else:
             one.code = code
             self._failed = self._failed or (code if code > 0 else 128 - code)
-            self._screen.own(
-                f"{name} died ({_how(code)}){'' if self._restarts else '; --restart would start it again'}"
+            self._screen.launcher_line(
+                f"{name} died ({_exit_reason(code)}){'' if self._restarts else '; --restart would start it again'}"
             )
             if one.task.is_vital:
                 self.end_all(f"nothing can go on without {name}")
@@ -219,18 +218,18 @@ class _Cluster:
             self._training_ended = time.monotonic()
 
     def _end_servers_left(self) -> None:
-        """A server does not know that a training has ended which nobody told it of: one by `train` alone."""
+        """End the servers of a training by `train` alone: nothing tells them that it has ended."""
         if self._training_ended is None or time.monotonic() - self._training_ended < _SERVER_SECS:
             return
         for one in self.running:
             if one.code is None and one.task.kind == "ps":
-                one.tell(signal.SIGTERM)
+                one.send_signal(signal.SIGTERM)
                 one.process.wait(timeout=_ENDING_SECS)
                 one.code = 0
-                self._screen.own(f"{one.task.name} was ended: nobody trains any more")
+                self._screen.launcher_line(f"{one.task.name} was ended: nobody trains any more")
 
 
-def run_all(tasks: Sequence[Task], restarts: int) -> int:
+def run_all(tasks: Sequence[LaunchTask], restarts: int) -> int:
     """Runs all tasks to their end; returns the exit code.
 
     Args:
@@ -248,12 +247,12 @@ def run_all(tasks: Sequence[Task], restarts: int) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
         for one in cluster.running:
-            one.tell(signal.SIGKILL)
+            one.send_signal(signal.SIGKILL)
 
 
 def _interrupt(number: int, frame: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _how(code: int) -> str:
+def _exit_reason(code: int) -> str:
     return f"exit code {code}" if code > 0 else f"signal {signal.Signals(-code).name}"

@@ -1,6 +1,6 @@
-"""`lightwell run (script.py | notebook.ipynb | -m module) [args]`: an unmodified program, with the doors open.
+"""`lightwell run (script.py | notebook.ipynb | -m module) [args]`: an unmodified program, with old names installed.
 
-Parses its options and hands over to `runner`; `program` decides which TensorFlow the program means.
+Parses options; `runner` runs the program, `user_program` decides which TensorFlow it is written for.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lightwell.cli.runner import Request, run
-from lightwell.tf1.spelling import Version
+from lightwell.cli.runner import RunCommand, run
+from lightwell.compat.tf1.spelling import Version
 
 _EPILOG = """\
 The program is run as `python` would run it: sys.argv, __name__, sys.path[0] and the exit code are the same. Options of
 lightwell go before the script, those of the program after it.
 
-Without --tf1 or --tf2, the sources tell which TensorFlow is meant: a program that uses a name which only TensorFlow 1
+Without --tf1 or --tf2, the sources decide which TensorFlow it gets: a program that uses a name which only TensorFlow 1
 had (tf.placeholder, tf.layers, tf.contrib) is one of TensorFlow 1. That holds for the program's own modules, which are
 those below the script's folder, the current directory and PYTHONPATH; installed packages always get today's.
 
@@ -62,7 +62,7 @@ def _call(arguments: argparse.Namespace) -> int:
     if arguments.module is None and arguments.script is None:
         arguments.parser.error("name a script, or a module with -m")
     return run(
-        Request(
+        RunCommand(
             script=arguments.script,
             module=arguments.module,
             arguments=tuple(arguments.program),

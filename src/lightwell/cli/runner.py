@@ -1,7 +1,7 @@
-"""Runs a program as `python` would, with the doors open.
+"""Runs a program as `python` does, with `install()` in effect.
 
-Owns the process state that a run sets: `sys.argv`, `sys.path[0]`, `__main__`, the import hooks. Takes a `Request`,
-gives the exit code; `SystemExit` passes through, and so does `KeyboardInterrupt` once its traceback is shown.
+Owns the process state that a run sets: `sys.argv`, `sys.path[0]`, `__main__`, the import hooks. `run` returns the exit
+code. `SystemExit` passes through, and so does `KeyboardInterrupt` once its traceback is printed.
 """
 
 from __future__ import annotations
@@ -17,23 +17,28 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from lightwell.cli import old_numpy
-from lightwell.cli.cells import code_of, names_for_cells, prepare_process
-from lightwell.cli.first_errors import explain
+from lightwell.cli.module_sources import read_source
+from lightwell.cli.notebook_cells import cell_code, notebook_namespace, prepare_process
 from lightwell.cli.notebooks import SUFFIX, NotANotebook, read_notebook
-from lightwell.cli.own_modules import OwnModules, tf1_builtins
-from lightwell.cli.places import Places, places_of
-from lightwell.cli.program import Program, look_at, main_source_of
-from lightwell.cli.sources import text_of
-from lightwell.cli.tracebacks import hide_doors
+from lightwell.cli.old_program_errors import explain
+from lightwell.cli.program_folders import ProgramFolders, program_folders
+from lightwell.cli.program_imports import ProgramModuleFinder, tf1_builtins
+from lightwell.cli.tracebacks import hide_frames
+from lightwell.cli.user_program import UserProgram, main_source_of, read_program
 from lightwell.compat.install import install
-from lightwell.tf1.spelling import Version
+from lightwell.compat.tf1.spelling import Version
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to run: a script or a module, its arguments, and the TensorFlow it means when that was said.
+class RunCommand:
+    """A script or a module to run, with its arguments.
 
-    With `old_numpy`, the names that NumPy removed are put back for the run.
+    Attributes:
+        script: the file to run, or None.
+        module: the module to run, or None.
+        arguments: the arguments of the program.
+        version: the TensorFlow that the command line sets, if any.
+        old_numpy: whether to restore the names that NumPy removed.
     """
 
     script: str | None = None
@@ -45,7 +50,7 @@ class Request:
 
 @dataclass(frozen=True)
 class _Main:
-    """The program's main module, ready to be executed: a notebook has a piece of code for each cell."""
+    """The compiled main module; a notebook has a piece of code for each cell."""
 
     file: str
     code: Sequence[CodeType]
@@ -55,40 +60,40 @@ class _Main:
 
 
 class _CannotRun(Exception):
-    """The program cannot be found or read."""
+    """The program does not exist or cannot be read."""
 
 
-def run(request: Request) -> int:
+def run(command: RunCommand) -> int:
     """Run the program; returns its exit code."""
     try:
-        program, main = _prepare_module(request) if request.module else _prepare_script(request)
+        program, main = _prepare_module(command) if command.module else _prepare_script(command)
     except _CannotRun as problem:
         print(f"lightwell run: {problem}", file=sys.stderr)
         return 2
     except SyntaxError as error:
         error.__traceback__ = None
-        _tell(error, request)
+        _print_error(error, command)
         return 1
-    sys.argv = [main.file if request.module else str(request.script), *request.arguments]
-    if request.old_numpy:
+    sys.argv = [main.file if command.module else str(command.script), *command.arguments]
+    if command.old_numpy:
         old_numpy.restore()
-    return _execute(main, program, request)
+    return _execute(main, program, command)
 
 
-def _prepare_script(request: Request) -> tuple[Program, _Main]:
-    path = os.path.abspath(str(request.script))
+def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
+    path = os.path.abspath(str(command.script))
     if os.path.isdir(path):
         raise _CannotRun(f"{path!r} is a folder; name the script in it, or use -m for a package")
     try:
-        source = text_of(path)
+        source = read_source(path)
     except OSError as error:
         raise _CannotRun(f"can't open file {path!r}: {error.strerror}") from None
     except NotANotebook as error:
         raise _CannotRun(str(error)) from None
     folder = os.path.dirname(os.path.realpath(path))
-    places = places_of(folder, os.getcwd())
+    folders = program_folders(folder, os.getcwd())
     _put_first_on_path(folder)
-    program = look_at(path, "", places, request.version)
+    program = read_program(path, "", folders, command.version)
     open_doors(program)
     if path.endswith(SUFFIX):
         return program, _prepare_notebook(path)
@@ -100,14 +105,14 @@ def _prepare_notebook(path: str) -> _Main:
     for note in notebook.notes:
         print(f"lightwell run: {os.path.basename(path)}, {note}", file=sys.stderr)
     prepare_process()
-    return _Main(path, code_of(notebook), names=names_for_cells())
+    return _Main(path, cell_code(notebook), names=notebook_namespace())
 
 
-def _prepare_module(request: Request) -> tuple[Program, _Main]:
-    name = str(request.module)
-    places = places_of(os.getcwd())
+def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
+    name = str(command.module)
+    folders = program_folders(os.getcwd())
     _put_first_on_path(os.getcwd())
-    program = look_at_module(name, places, request.version)
+    program = read_module_program(name, folders, command.version)
     open_doors(program)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:
@@ -122,17 +127,17 @@ def _prepare_module(request: Request) -> tuple[Program, _Main]:
 
 
 def _put_first_on_path(folder: str) -> None:
-    """What Python puts there for a program, in place of what it put there for us; nothing under `python -P`."""
+    """Set the first entry of `sys.path` as Python does for a program; `python -P` has none."""
     if not getattr(sys.flags, "safe_path", False):
         sys.path[0] = folder
 
 
-def look_at_module(name: str, places: Places, forced: Version | None) -> Program:
-    """Decide from the module's source, found without importing its packages."""
-    found = main_source_of(name, places)
-    if found is None:
-        return Program(places, forced or Version.TF2, forced is not None)
-    return look_at(*found, places, forced)
+def read_module_program(name: str, folders: ProgramFolders, forced: Version | None) -> UserProgram:
+    """Read the program of `python -m name`, without importing its packages."""
+    main_source = main_source_of(name, folders)
+    if main_source is None:
+        return UserProgram(folders, forced or Version.TF2, forced is not None)
+    return read_program(*main_source, folders, forced)
 
 
 def _find_module(name: str) -> ModuleSpec:
@@ -147,13 +152,13 @@ def _find_module(name: str) -> ModuleSpec:
     return spec
 
 
-def open_doors(program: Program) -> None:
-    """Open the doors, and put the program's own modules behind them."""
+def open_doors(program: UserProgram) -> None:
+    """Install the old names, and the import hook for the program's modules."""
     install()
-    sys.meta_path.insert(1, OwnModules(program))
+    sys.meta_path.insert(1, ProgramModuleFinder(program))
 
 
-def _execute(main: _Main, program: Program, request: Request) -> int:
+def _execute(main: _Main, program: UserProgram, command: RunCommand) -> int:
     module = ModuleType("__main__")
     module.__file__ = main.file
     module.__spec__ = main.spec
@@ -169,21 +174,21 @@ def _execute(main: _Main, program: Program, request: Request) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        hide_doors(error)
-        _tell(error, request)
+        hide_frames(error)
+        _print_error(error, command)
         if isinstance(error, KeyboardInterrupt):
             raise
         return 1
     return 0
 
 
-def _tell(error: BaseException, request: Request) -> None:
-    """Show an error as Python does, and below it what it means when the program is older than its surroundings."""
-    if str(request.script).endswith(SUFFIX):  # Python's own hook knows lines of files only
+def _print_error(error: BaseException, command: RunCommand) -> None:
+    """Print an error as Python does, and below it an explanation if the program is too old."""
+    if str(command.script).endswith(SUFFIX):  # Python's own hook reads lines from files only
         traceback.print_exception(error)
     else:
         sys.excepthook(type(error), error, error.__traceback__)
-    called = f"-m {request.module}" if request.module else str(request.script)
-    meaning = explain(error, f"lightwell run --old-numpy {called} ...")
-    if meaning:
-        print(f"\nlightwell run: {meaning}", file=sys.stderr)
+    target = f"-m {command.module}" if command.module else str(command.script)
+    explanation = explain(error, f"lightwell run --old-numpy {target} ...")
+    if explanation:
+        print(f"\nlightwell run: {explanation}", file=sys.stderr)

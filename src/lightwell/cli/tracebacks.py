@@ -1,6 +1,6 @@
-"""Takes the frames of the doors out of a traceback, so that it shows the program's own lines.
+"""Removes the frames of `cli` and `compat` from a traceback, so that it shows the program's lines.
 
-Frames of the engine stay: they say where in training or evaluation the program was.
+Frames of the engine stay: they show where in training or evaluation the program was.
 """
 
 from __future__ import annotations
@@ -9,30 +9,32 @@ import os
 import runpy
 from types import TracebackType
 
-import lightwell
+from lightwell.base import package
 
-_HERE = os.path.dirname(lightwell.__file__)
 _HIDDEN = (
-    os.path.join(_HERE, "__main__.py"),
-    os.path.join(_HERE, "_lazy.py"),
-    os.path.join(_HERE, "_names.py"),
-    *(os.path.join(_HERE, part, "") for part in ("cli", "compat", "tf1")),
+    os.path.join(package.FOLDER, "__main__.py"),
+    os.path.join(package.FOLDER, "tf1.py"),
+    os.path.join(package.FOLDER, "base", "lazy.py"),
+    os.path.join(package.FOLDER, "base", "public_names.py"),
+    *(os.path.join(package.FOLDER, part, "") for part in ("cli", "compat")),
     runpy.__file__,
     "<frozen runpy>",
     "<frozen importlib",
 )
+# Programs call this code in place of TensorFlow's, so its frames are useful.
+_SHOWN = os.path.join(package.FOLDER, "compat", "contrib", "")
 
 
-def hide_doors(error: BaseException) -> None:
+def hide_frames(error: BaseException) -> None:
     """Remove our frames from an exception's traceback, and from those it was raised from."""
-    waiting, seen = [error], set[int]()
-    while waiting:
-        current = waiting.pop()
+    queue, seen = [error], set[int]()
+    while queue:
+        current = queue.pop()
         if id(current) in seen:
             continue
         seen.add(id(current))
         current.__traceback__ = _without_ours(current.__traceback__)
-        waiting += [linked for linked in (current.__cause__, current.__context__) if linked is not None]
+        queue += [linked for linked in (current.__cause__, current.__context__) if linked is not None]
 
 
 def _without_ours(trace: TracebackType | None) -> TracebackType | None:
@@ -40,9 +42,13 @@ def _without_ours(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None:
         frames.append(trace)
         trace = trace.tb_next
-    kept = [frame for frame in frames if not frame.tb_frame.f_code.co_filename.startswith(_HIDDEN)]
+    shown = [frame for frame in frames if not _is_hidden(frame.tb_frame.f_code.co_filename)]
     following: TracebackType | None = None
-    for frame in reversed(kept):
+    for frame in reversed(shown):
         frame.tb_next = following
         following = frame
     return following
+
+
+def _is_hidden(file: str) -> bool:
+    return file.startswith(_HIDDEN) and not file.startswith(_SHOWN)

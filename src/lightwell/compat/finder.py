@@ -1,8 +1,8 @@
-"""The import hook that answers old spellings while the doors are open.
+"""The import hook for old names while the doors are open.
 
-Owns a finder for `sys.meta_path` and its three loaders: pages of Lightwell under an old name, pages of private
-modules, and modules of TensorFlow that get attributes back once they are loaded. Changes foreign modules only through
-a `Journal`.
+A finder for `sys.meta_path` with three loaders: for pages of Lightwell under an old name, for pages of private modules,
+and for modules of TensorFlow that get attributes back once they are loaded. Changes foreign modules only through a
+`Journal`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from lightwell._lazy import is_listed, lazy_names, resolve
+from lightwell.base.lazy import is_listed, lazy_names, resolve
 from lightwell.compat.journal import Journal
 from lightwell.compat.names import Door, doors_of, is_removed, page_for
 from lightwell.compat.private import children_of, private_page
 from lightwell.compat.retired import contrib_hint, written_for_slim
 
-_SLIM = "tf_slim"  # carries on much of tf.contrib, and is whole on today's TensorFlow only when mended
+_SLIM = "tf_slim"  # continues much of tf.contrib; it needs repairs on today's TensorFlow
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 _CONNECTING = (
     "tensorflow_estimator",
@@ -43,7 +43,7 @@ _CONNECTING = (
 
 
 class OldNames(MetaPathFinder):
-    """Finds what old programs import; sits first in `sys.meta_path` while the doors are open."""
+    """Finds the modules that old programs import; first in `sys.meta_path` while the doors are open."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -78,16 +78,16 @@ class OldNames(MetaPathFinder):
         return None
 
     def loaded(self, module_name: str) -> None:
-        """Open the doors of every module that is loaded, because one more is.
+        """Open the doors of every loaded module, after one more was loaded.
 
-        While TensorFlow itself is loading, nothing happens: a page imports parts of Lightwell, and those import
-        TensorFlow, so it must be whole by then.
+        Does nothing while TensorFlow itself is loading: a page imports parts of Lightwell, and those need all of
+        TensorFlow.
         """
         if _is_loading("tensorflow") and module_name != "tensorflow":
             return
         if module_name.partition(".")[0] == _SLIM:
             if module_name == _SLIM or not _is_loading(_SLIM):
-                from lightwell.contrib.slim.mended import mend  # loads TensorFlow, as that package has done
+                from lightwell.compat.contrib.slim.mended import mend  # loads TensorFlow, as that package has done
 
                 mend(written_for_slim(), self._journal.set)
             return
@@ -110,7 +110,7 @@ def open_door(module: ModuleType, door: Door, journal: Journal) -> None:
 
 
 def _offer(module: ModuleType, door: Door, journal: Journal) -> None:
-    """Let a module look up the names of a door that it does not have itself."""
+    """Let a module look up the names of a door that it lacks."""
     look_up, _, _ = lazy_names(door.label, door.names, absent=door.absent, keep=False)
     before = vars(module).get("__getattr__")
 
@@ -171,7 +171,7 @@ class _PageLoader(Loader):
 
 
 class _PrivateLoader(Loader):
-    """Makes the page of a private module of the removed package."""
+    """Builds the page of a private module of the removed package."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -182,7 +182,7 @@ class _PrivateLoader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to run: the page was made whole."""
+        """Nothing to run: `create_module` built the page."""
 
 
 def make_private_module(name: str) -> ModuleType:
@@ -212,7 +212,7 @@ def make_private_module(name: str) -> ModuleType:
 
 
 def _connected(name: str) -> dict[str, str]:
-    """What hangs below a folder of the removed package."""
+    """The modules below a folder of the removed package."""
     known = (*_CONNECTING, *_PRIVATE_ROOTS)
     below = {child.removeprefix(f"{name}.") for child in known if child.startswith(f"{name}.")}
     below |= {"estimator"} if page_for(f"{name}.estimator") else set()

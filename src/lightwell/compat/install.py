@@ -1,8 +1,7 @@
-"""Opens the doors: puts `tf.estimator` and its companions back where old programs look for them, and closes them again.
+"""`install()` puts `tf.estimator` and its companions back where old programs look for them; `uninstall()` undoes it.
 
-Owns `install`, `uninstall` and the handle `Installed`. The open doors are one object in `sys.meta_path`, so there is no
-other record of the state. Nothing is imported that the program does not import itself: when TensorFlow is not loaded
-yet, it gets its attributes at the end of its own import.
+The state is one finder in `sys.meta_path`, the open doors. Nothing is imported that the program does not import itself:
+if TensorFlow is not loaded yet, it gets its attributes at the end of its own import.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _LOCK = threading.RLock()
 
 
 class _OpenDoors(OldNames):
-    """The finder, with what is needed to take it away again and the number of those who want it."""
+    """The finder, with the journal that undoes it and the number of its holders."""
 
     def __init__(self) -> None:
         self.journal = Journal()
@@ -28,7 +27,7 @@ class _OpenDoors(OldNames):
         super().__init__(self.journal)
 
     def open(self) -> None:
-        # An installed tensorflow_estimator, whole or half imported, steps aside until the doors close.
+        # Modules of an installed tensorflow_estimator leave sys.modules until the doors close.
         self.covered = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_ours(name)}
         sys.meta_path.insert(0, self)
         for name in list(sys.modules):
@@ -55,7 +54,7 @@ class Installed:
         return self._doors is not None and self._doors in sys.meta_path
 
     def uninstall(self) -> None:
-        """Let go of the doors. They close, and everything is as before, when the last holder lets go."""
+        """Release the doors. When the last holder releases them, they close and everything is as before."""
         with _LOCK:
             doors, self._doors = self._doors, None
             if doors is None or doors not in sys.meta_path:
@@ -80,10 +79,10 @@ def install() -> Installed:
     """Put `tf.estimator`, `tf.compat.v1.estimator`, `tf.compat.v1.layers`, `tf.compat.v1.nn.rnn_cell` and every import
     spelling of the removed package back.
 
-    Calling it again is harmless: each handle counts as one holder, and the doors stay open until all have let go.
+    Calling it again is harmless: each handle counts as one holder, and the doors stay open until all are released.
 
     Returns:
-        A handle; its `uninstall()` restores what was there.
+        A handle; its `uninstall()` restores the state before.
     """
     with _LOCK:
         doors = _open_doors()
@@ -95,7 +94,7 @@ def install() -> Installed:
 
 
 def uninstall() -> None:
-    """Close the doors whoever holds them open; handles given out before become undone. Harmless when they are shut."""
+    """Close the doors for all holders. Earlier handles become inactive. Harmless when the doors are closed."""
     with _LOCK:
         doors = _open_doors()
         if doors is not None:

@@ -1,7 +1,7 @@
-"""What was changed on modules of others, so that it can be put back exactly.
+"""A journal of changes to modules of other packages, so that they can be undone.
 
-Owns the only writes to foreign modules. Takes (module, attribute, value); remembers what stood there; restores in
-reverse order. What somebody else has replaced in the meantime is left alone: it is theirs.
+Holds the only writes to foreign modules. It restores in reverse order, and leaves alone what somebody else has replaced
+since.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Journal:
         self._changes: list[_Change] = []
 
     def set(self, module: ModuleType, attribute: str, value: Any) -> None:
-        """Set an attribute, and remember what was there."""
+        """Set an attribute, and record its old value."""
         self.expect(module, attribute, value)
         setattr(module, attribute, value)
 
@@ -39,8 +39,8 @@ class Journal:
         return any(change.module is module and change.attribute == attribute for change in self._changes)
 
     def expect(self, module: ModuleType, attribute: str, value: Any) -> None:
-        """Remember what is there now, because the import system is about to set `value`."""
-        # Read from the dict: asking a lazily loading module for an attribute would make it load.
+        """Record the present value, because the import system is about to set `value`."""
+        # Read from the dict: `getattr` would load a lazy module.
         space = vars(module)
         public = attribute in space.get("__all__", ())
         self._changes.append(_Change(module, attribute, space.get(attribute, _MISSING), value, public))
@@ -77,8 +77,8 @@ def _undo(change: _Change) -> None:
 
 def _lazy_loaders() -> list[ModuleType]:
     """TensorFlow's lazy stand-ins for Keras, wherever a module of its API holds one."""
-    found: list[ModuleType] = []
+    loaders: list[ModuleType] = []
     for name, module in sys.modules.copy().items():
         if name.split(".")[0] == "tensorflow" and isinstance(module, ModuleType):
-            found += [value for value in vars(module).values() if type(value).__name__.endswith("LazyLoader")]
-    return found
+            loaders += [value for value in vars(module).values() if type(value).__name__.endswith("LazyLoader")]
+    return loaders

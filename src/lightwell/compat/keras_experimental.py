@@ -1,6 +1,6 @@
 """The names of `tf.keras.experimental`, which Keras 3 dropped, looked up on first use."""
 
-from lightwell._lazy import lazy_names
+from lightwell.base.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -1,4 +1,4 @@
-"""Optimizers of TensorFlow 1 in `model.compile`, which Keras 3 refuses: programs that convert the model wrote them."""
+"""Lets `model.compile` take optimizers of TensorFlow 1, which Keras 3 refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 def taking_v1_optimizers(get: Any) -> Any:
-    """`keras.optimizers.get`, which `compile` asks, that gives an optimizer of `tf.compat.v1.train` back as it is."""
+    """Wrap `keras.optimizers.get`, which `compile` calls, so that it passes optimizers of `tf.compat.v1.train`."""
 
     @functools.wraps(get)
     def get_any(identifier: Any) -> Any:

@@ -1,13 +1,13 @@
-"""What `tf.contrib.learn` had otherwise than `tf.estimator`: inputs that shuffle by default, a mode of another name."""
+"""Where `tf.contrib.learn` differs from `tf.estimator`: inputs shuffle by default, a mode has another name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from lightwell import keys
-from lightwell.inputs import numpy_input_fn as of_numpy
-from lightwell.inputs import pandas_input_fn as of_pandas
+from lightwell.base import keys
+from lightwell.run.inputs import numpy_input_fn as of_numpy
+from lightwell.run.inputs import pandas_input_fn as of_pandas
 
 __all__ = ["ModeKeys", "numpy_input_fn", "pandas_input_fn"]
 
@@ -27,7 +27,7 @@ def numpy_input_fn(
     queue_capacity: int = 1000,
     num_threads: int = 1,
 ) -> Callable[[], Any]:
-    """`tf.estimator.inputs.numpy_input_fn`, which see, shuffling unless told not to."""
+    """`tf.estimator.inputs.numpy_input_fn`, with `shuffle=True` by default."""
     return of_numpy.numpy_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads)
 
 
@@ -41,5 +41,5 @@ def pandas_input_fn(
     num_threads: int = 1,
     target_column: str = "target",
 ) -> Callable[[], Any]:
-    """`tf.estimator.inputs.pandas_input_fn`, which see, shuffling unless told not to."""
+    """`tf.estimator.inputs.pandas_input_fn`, with `shuffle=True` by default."""
     return of_pandas.pandas_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads, target_column)

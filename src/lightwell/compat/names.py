@@ -1,9 +1,8 @@
-"""Where the old spellings lead: which modules of TensorFlow get an attribute back, and which import names are ours.
+"""The tables of old names: attributes that modules of TensorFlow get back, and import names that Lightwell answers.
 
-Owns two tables. `DOORS`: attributes that `install` sets on modules of TensorFlow and Keras. `page_for`: import names
-that no installed package answers any more -> the page that does. Both are data and pure functions; nothing is
-imported or changed here. The names *inside* `tf.estimator` are in `lightwell._names`, those of the private modules
-in `private.py`.
+`DOORS`: attributes that `install` sets on modules of TensorFlow and Keras. `page_for`: the page of Lightwell for an
+import name that no installed package has. Nothing is imported or changed here. The names *inside* `tf.estimator`
+are in `base/public_names.py`, those of the private modules in `private.py`.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lightwell._names import NAMESPACES, ROOTS
+from lightwell.base.public_names import NAMESPACES, ROOTS
 
 # TensorFlow loads its API several times under several names: `tensorflow.compat.v1` and
 # `tensorflow._api.v2.compat.v1` are two module objects, and each nests the other version once more.
 _V1 = r"tensorflow(\._api\.v2)?(\.compat\.v[12])*\.compat\.v1"
 _V2 = r"tensorflow|tensorflow(\._api\.v2)?(\.compat\.v[12])*\.compat\.v2"
-# What programs write. TensorFlow imports the others itself, while it is still loading.
+# The names that programs write. TensorFlow imports the others itself, while it is loading.
 _WRITTEN_V1 = r"tensorflow\.compat\.v1"
 _WRITTEN_V2 = r"tensorflow(\.compat\.v2)?"
 _KERAS = r"keras\._tf_keras\.keras|tensorflow\.keras"
@@ -34,7 +33,7 @@ class Door:
         pages: attribute -> module set there.
         names: attribute -> target, looked up on first use.
         absent: attribute -> what to use instead.
-        wraps: attribute -> target of a function that takes what is there and gives what shall be there.
+        wraps: attribute -> target of a function from the old value to the new one.
     """
 
     modules: re.Pattern[str]
@@ -108,7 +107,7 @@ _PAGES = tuple(_pages())
 
 
 def page_for(import_name: str) -> str | None:
-    """The module of Lightwell that answers `import <import_name>`, if one stands for exactly that name."""
+    """The module of Lightwell that answers `import <import_name>`, if there is one for exactly that name."""
     return next((page for pattern, page in _PAGES if pattern.fullmatch(import_name)), None)
 
 

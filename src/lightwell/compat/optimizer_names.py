@@ -31,13 +31,13 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
         if learning_rate is None:
             raise UsageError(f"learning_rate must be specified when opt is string; got opt={opt!r} alone.")
         return getattr(tf.compat.v1.train, name)(learning_rate=learning_rate)
-    made = opt() if callable(opt) else opt
-    if not isinstance(made, tf.compat.v1.train.Optimizer):
+    optimizer = opt() if callable(opt) else opt
+    if not isinstance(optimizer, tf.compat.v1.train.Optimizer):
         raise UsageError(
-            f"The given object is not an Optimizer instance. Given: {made!r}. Pass one of tf.compat.v1.train, or "
+            f"The given object is not an Optimizer instance. Given: {optimizer!r}. Pass one of tf.compat.v1.train, or "
             f"one of the names {_NAMES}."
         )
-    return made
+    return optimizer
 
 
 def get_optimizer_instance_v2(opt: Any, learning_rate: float | None = None) -> Any:
@@ -54,13 +54,13 @@ def get_optimizer_instance_v2(opt: Any, learning_rate: float | None = None) -> A
     if isinstance(opt, str):
         make = getattr(optimizers, _IN_KERAS.get(_checked(opt), opt))
         return make() if learning_rate is None else make(learning_rate=learning_rate)
-    made = opt() if callable(opt) else opt
-    if not isinstance(made, optimizers.Optimizer):
+    optimizer = opt() if callable(opt) else opt
+    if not isinstance(optimizer, optimizers.Optimizer):
         raise UsageError(
-            f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {made!r}. Pass one of Keras, or "
-            f"one of the names {_NAMES}."
+            f"The given object is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer!r}. Pass one of "
+            f"Keras, or one of the names {_NAMES}."
         )
-    return made
+    return optimizer
 
 
 def _checked(name: str) -> str:

@@ -1,8 +1,8 @@
-"""The private modules of the removed package that real projects import, and which of their names exist here.
+"""The tables of private modules of the removed package that projects import.
 
-Owns the tables behind `tensorflow_estimator.python.estimator.<module>` and `tensorflow.python.estimator.<module>`.
-Takes a module path below those roots; gives the targets and the absent names of its page. A name of the public API is
-written as the face that offers it (`v1 Estimator`), so that it is here exactly when it is there.
+They are below `tensorflow_estimator.python.estimator` and `tensorflow.python.estimator`. `private_page` returns the
+targets and the absent names of one module. A public name is written with its face (`v1 Estimator`), so that it exists
+here exactly when the face has it.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lightwell._names import ROOTS, ROWS, Face
+from lightwell.base.public_names import ROOTS, ROWS, Face
 
 
 @dataclass(frozen=True)
 class PrivatePage:
-    """What one private module offers: name -> target, and name -> hint for what it does not."""
+    """The names of one private module: name -> target, and absent name -> hint."""
 
     targets: Mapping[str, str]
     absent: Mapping[str, str]
 
 
 def _both_faces(*names: str) -> dict[str, str]:
-    """Classes that the old package kept twice: `X` was the v1 class and `XV2` the v2 one."""
+    """Classes that the old package had twice: `X` was the v1 class and `XV2` the v2 one."""
     return {name: f"v1 {name}" for name in names} | {f"{name}V2": f"v2 {name}" for name in names}
 
 
@@ -42,9 +42,9 @@ _RECEIVERS = _shared(
     namespace="export",
 ) | _shared("build_raw_supervised_input_receiver_fn", namespace="experimental")
 _SUPERVISED = {
-    "SupervisedInputReceiver": "lightwell.export.receivers:SupervisedInputReceiver",
+    "SupervisedInputReceiver": "lightwell.estimator.export.receivers:SupervisedInputReceiver",
     "build_supervised_input_receiver_fn_from_input_fn": (
-        "lightwell.export.receiver_fns:build_supervised_input_receiver_fn_from_input_fn"
+        "lightwell.estimator.export.receiver_fns:build_supervised_input_receiver_fn_from_input_fn"
     ),
 }
 _RUN_HOOKS = _shared("SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues")
@@ -74,12 +74,12 @@ _STOPPING = _shared(
 _INPUTS = _shared("numpy_input_fn", "pandas_input_fn", namespace="inputs")
 _MODES = {"ModeKeys": "v1 ModeKeys"}
 _EXPORT_MARK = {"estimator_export": "lightwell.compat.small:estimator_export"}
-_KERAS = {"model_to_estimator": "lightwell.from_keras.convert:model_to_estimator"}
+_KERAS = {"model_to_estimator": "lightwell.estimator.from_keras.convert:model_to_estimator"}
 _SERVING_KEYS = {
-    "CLASSIFY_SERVING_KEY": "lightwell.keys:CLASSIFY_SERVING_KEY",
-    "DEFAULT_SERVING_KEY": "lightwell.keys:DEFAULT_SERVING_SIGNATURE",
-    "PREDICT_SERVING_KEY": "lightwell.keys:PREDICT_SERVING_KEY",
-    "REGRESS_SERVING_KEY": "lightwell.keys:REGRESS_SERVING_KEY",
+    "CLASSIFY_SERVING_KEY": "lightwell.base.keys:CLASSIFY_SERVING_KEY",
+    "DEFAULT_SERVING_KEY": "lightwell.base.keys:DEFAULT_SERVING_SIGNATURE",
+    "PREDICT_SERVING_KEY": "lightwell.base.keys:PREDICT_SERVING_KEY",
+    "REGRESS_SERVING_KEY": "lightwell.base.keys:REGRESS_SERVING_KEY",
 }
 _NO_EXECUTOR = "!Use train_and_evaluate(..., observers=[...]): what a task runs is not open for subclassing."
 
@@ -87,24 +87,24 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "estimator": _both_faces("Estimator")
     | _shared("VocabInfo", "WarmStartSettings")
     | _MODES
-    | {"maybe_overwrite_model_dir_and_session_config": "lightwell.estimator.model_dir:settled_config"},
+    | {"maybe_overwrite_model_dir_and_session_config": "lightwell.estimator.model_dir:resolved_config"},
     "model_fn": _shared("EstimatorSpec")
     | _shared("call_logit_fn", namespace="experimental")
     | _MODES
-    | {"LOSS_METRIC_KEY": "lightwell.keys:LOSS", "AVERAGE_LOSS_METRIC_KEY": "lightwell.keys:AVERAGE_LOSS"}
+    | {"LOSS_METRIC_KEY": "lightwell.base.keys:LOSS", "AVERAGE_LOSS_METRIC_KEY": "lightwell.base.keys:AVERAGE_LOSS"}
     | {"verify_model_fn_args": "!The Estimator checks model_fn's arguments itself."},
     "mode_keys": _MODES,
     "run_config": _shared("RunConfig") | {"TaskType": "lightwell.compat.small:TaskType"},
     "training": _shared("EvalSpec", "TrainSpec", "train_and_evaluate")
     | dict.fromkeys(("_TrainingExecutor", "_ContinuousEvalListener", "_EvalResult"), _NO_EXECUTOR)
     | {
-        "_EvalStatus": "lightwell.workflow.rounds:EvalStatus",
-        "_assert_eval_spec": "lightwell.workflow.train_and_evaluate:assert_eval_spec",
+        "_EvalStatus": "lightwell.estimator.workflow.rounds:EvalStatus",
+        "_assert_eval_spec": "lightwell.estimator.workflow.train_and_evaluate:assert_eval_spec",
     },
     "exporter": _shared("BestExporter", "Exporter", "FinalExporter", "LatestExporter")
     | {
-        "_SavedModelExporter": "lightwell.export.exporters.saved_model:SavedModelExporter",
-        "_loss_smaller": "lightwell.export.exporters.best:loss_smaller",
+        "_SavedModelExporter": "lightwell.estimator.export.exporters.saved_model:SavedModelExporter",
+        "_loss_smaller": "lightwell.estimator.export.exporters.best:loss_smaller",
     },
     "gc": {
         name: f"lightwell.compat.version_folders:{name.lstrip('_')}"
@@ -123,10 +123,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "parse_input_fn_result": "lightwell.compat.small:parse_input_fn_result",
     },
     "extenders": _shared("add_metrics"),
-    "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.events:read_metrics"},
+    "early_stopping": _STOPPING | {"read_eval_metrics": "lightwell.run.events:read_metrics"},
     "estimator_export": _EXPORT_MARK,
     "export.export": _RECEIVERS | _SUPERVISED,
-    "export.export_output": _OUTPUTS | {"TrainOutput": "lightwell.outputs:TrainOutput"},
+    "export.export_output": _OUTPUTS | {"TrainOutput": "lightwell.model.outputs:TrainOutput"},
     "export.export_lib": _RECEIVERS | _SUPERVISED | _OUTPUTS,
     "hooks.basic_session_run_hooks": _BASIC_HOOKS,
     "hooks.session_run_hook": _RUN_HOOKS,
@@ -136,8 +136,8 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "inputs.pandas_io": {"pandas_input_fn": "v1 inputs.pandas_input_fn"},
     "keras": _KERAS,
     "keras_lib": _KERAS,
-    "canned.metric_keys": {"MetricKeys": "lightwell.keys:MetricKeys"},
-    "canned.prediction_keys": {"PredictionKeys": "lightwell.keys:PredictionKeys"},
+    "canned.metric_keys": {"MetricKeys": "lightwell.base.keys:MetricKeys"},
+    "canned.prediction_keys": {"PredictionKeys": "lightwell.base.keys:PredictionKeys"},
     "canned.optimizers": {
         name: f"lightwell.compat.optimizer_names:{name}"
         for name in ("get_optimizer_instance", "get_optimizer_instance_v2")
@@ -146,13 +146,13 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "canned.head": _MODES
     | {f"_{key}": target for key, target in _SERVING_KEYS.items()}
     | {
-        "LossSpec": "lightwell.heads.old:LossSpec",
-        "_Head": "lightwell.heads.old:OldHead",
-        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": "lightwell.heads.old:binary_head",
-        "_binary_logistic_or_multi_class_head": "lightwell.heads.old:binary_or_multi_class_head",
-        "_multi_class_head_with_softmax_cross_entropy_loss": "lightwell.heads.old:multi_class_head",
-        "_regression_head": "lightwell.heads.old:regression_head",
-        "_summary_key": "lightwell.heads.old:summary_key",
+        "LossSpec": "lightwell.model.heads.v1_heads:LossSpec",
+        "_Head": "lightwell.model.heads.v1_heads:V1Head",
+        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": "lightwell.model.heads.v1_heads:binary_head",
+        "_binary_logistic_or_multi_class_head": "lightwell.model.heads.v1_heads:binary_or_multi_class_head",
+        "_multi_class_head_with_softmax_cross_entropy_loss": "lightwell.model.heads.v1_heads:multi_class_head",
+        "_regression_head": "lightwell.model.heads.v1_heads:regression_head",
+        "_summary_key": "lightwell.model.heads.v1_heads:summary_key",
     },
     "canned.baseline": _both_faces("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": _both_faces("DNNClassifier", "DNNEstimator", "DNNRegressor")
@@ -166,13 +166,13 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     "canned.rnn": {"RNNClassifier": "v2 experimental.RNNClassifier", "RNNEstimator": "v2 experimental.RNNEstimator"},
     "head.base_head": _shared("Head") | _SERVING_KEYS,
     "head.binary_class_head": _shared("BinaryClassHead"),
-    "head.head_utils": {"binary_or_multi_class_head": "lightwell.heads.multi_class:binary_or_multi_class_head"},
+    "head.head_utils": {"binary_or_multi_class_head": "lightwell.model.heads.multi_class:binary_or_multi_class_head"},
     "head.multi_class_head": _shared("MultiClassHead"),
     "head.multi_head": _shared("MultiHead"),
     "head.multi_label_head": _shared("MultiLabelHead"),
     "head.sequential_head": {
-        "SequentialHeadWrapper": "lightwell.heads.sequential:SequentialHeadWrapper",
-        "_SequentialHead": "lightwell.heads.sequential:SequentialHeadWrapper",
+        "SequentialHeadWrapper": "lightwell.model.heads.sequential:SequentialHeadWrapper",
+        "_SequentialHead": "lightwell.model.heads.sequential:SequentialHeadWrapper",
     },
     "head.regression_head": _shared("LogisticRegressionHead", "PoissonRegressionHead", "RegressionHead"),
     "tpu.tpu_config": _shared("InputPipelineConfig", "RunConfig", "TPUConfig", namespace="tpu"),
@@ -224,7 +224,7 @@ def children_of(path: str) -> list[str]:
 
 
 def _look_up(text: str) -> tuple[str, str]:
-    """Read one cell of the tables: (target, hint), of which one is empty."""
+    """Parse one cell of the tables into (target, hint); one of them is empty."""
     if text.startswith("!"):
         return "", text[1:]
     face, _, public_name = text.partition(" ")

@@ -1,7 +1,7 @@
 """Small private things of the removed package that programs still import, each too small for a file of its own.
 
-Owns: the `estimator_export` mark, `TaskType`, `fn_args` and `parse_input_fn_result`. No logic of the library may depend
-on them.
+Owns the `estimator_export` decorator, `TaskType`, `fn_args` and `parse_input_fn_result`. No logic of the library may
+depend on them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import tensorflow as tf
 
-from lightwell import cluster
 from lightwell.errors import InputFnError
+from lightwell.run import cluster
 
 _Marked = TypeVar("_Marked")
 
@@ -29,7 +29,7 @@ class TaskType:
 
 
 def estimator_export(*names: str, **options: Any) -> Callable[[_Marked], _Marked]:
-    """Take the place of the mark that put a name into `tf.estimator`: gives the marked object back unchanged."""
+    """Replaces the decorator that exported a name to `tf.estimator`; returns the object unchanged."""
 
     def mark(marked: _Marked) -> _Marked:
         return marked
@@ -50,7 +50,7 @@ class _StartsIterator(tf.compat.v1.train.SessionRunHook):
         self._iterator, self._initializer = iterator, None
 
     def begin(self) -> None:
-        """Finds the op; the graph may be that of a session that is not open yet."""
+        """Looks up the op, before the graph is final."""
         self._initializer = self._iterator.initializer
 
     def after_create_session(self, session: Any, coord: Any) -> None:
@@ -60,13 +60,13 @@ class _StartsIterator(tf.compat.v1.train.SessionRunHook):
 
 
 def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[Any]]:
-    """What an `input_fn` gave as features, labels and the hooks that a session over them needs.
+    """The features and labels that an `input_fn` returned, and the hooks that a session needs for them.
 
     Args:
         result: a `tf.data.Dataset`, features, or a `(features, labels)` pair, of the default graph.
 
     Raises:
-        InputFnError: it is a list or a tuple of another length.
+        InputFnError: `result` is a list or a tuple of another length.
     """
     hooks = []
     if isinstance(result, tf.data.Dataset):

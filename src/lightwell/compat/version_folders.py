@@ -1,6 +1,6 @@
 """Which exported versions to keep: filters over numbered folders, as `tensorflow_estimator`'s private `gc` had them.
 
-Takes lists of `Path(path, export_version)`; gives the ones a rule selects, sorted. Deletes nothing.
+A filter takes a list of `Path(path, export_version)` and returns the selected ones, sorted. Deletes nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def mod_export_version(n: int) -> Filter:
 
 
 def union(first: Filter, second: Filter) -> Filter:
-    """Select what either rule selects."""
+    """Select the union of two filters."""
 
     def keep(paths: list[Path]) -> list[Path]:
         return sorted({*first(paths), *second(paths)})
@@ -63,7 +63,7 @@ def union(first: Filter, second: Filter) -> Filter:
 
 
 def negation(rule: Filter) -> Filter:
-    """Select what the rule leaves."""
+    """Select the paths that a filter does not."""
 
     def keep(paths: list[Path]) -> list[Path]:
         return sorted(set(paths) - set(rule(paths)), key=lambda path: path.path)
@@ -72,7 +72,7 @@ def negation(rule: Filter) -> Filter:
 
 
 def get_paths(base_dir: str, parser: Callable[[Path], Path | None]) -> list[Path]:
-    """List the entries of a folder that `parser` recognises; it fills in `export_version`, or returns None."""
+    """List the entries of a folder that `parser` accepts; `parser` sets `export_version`, or returns None."""
     entries = [Path(os.path.join(base_dir, name.rstrip("/")), None) for name in tf.io.gfile.listdir(base_dir)]
     return sorted((parsed for parsed in map(parser, entries) if parsed), key=lambda path: path.path)
 

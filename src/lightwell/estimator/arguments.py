@@ -1,4 +1,4 @@
-"""What users hand to an `Estimator`, checked at the door, before anything is built."""
+"""Validates the arguments of an `Estimator` and its verbs, before anything is built."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from lightwell.callables import arguments_of, name_of
-from lightwell.cluster import EVALUATOR, PS
-from lightwell.config import RunConfig
+from lightwell.base.callables import arguments_of, name_of
+from lightwell.base.log import logger
 from lightwell.errors import ModelFnError, UsageError, WrongType
-from lightwell.log import logger
+from lightwell.run.cluster import EVALUATOR, PS
+from lightwell.run.config import RunConfig
 
 if TYPE_CHECKING:
-    from lightwell.engine.train import Goal
+    from lightwell.run.engine.train import Goal
 
 _MODEL_FN_ARGUMENTS = ("features", "labels", "mode", "params", "config")
 
@@ -28,7 +28,7 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
     """Checks that `model_fn` can be called the way an Estimator calls it.
 
     Raises:
-        ModelFnError: there is none, or its arguments do not fit.
+        ModelFnError: it is None, or its arguments do not fit.
         WrongType: it is no function.
     """
     if model_fn is None:
@@ -38,12 +38,12 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
             f"Estimator: model_fn must be a function, got {type(model_fn).__name__} {model_fn!r}. {_EXPECTED}."
         )
     takes, name = arguments_of(model_fn), name_of(model_fn)
-    if not takes.accepts("features") and not takes.anything:
+    if not takes.accepts("features") and not takes.has_kwargs:
         raise ModelFnError(
             f"model_fn {name!r} must include features argument; it takes {list(takes.names)}. {_EXPECTED}; all but "
             "features may be left out."
         )
-    if params is not None and not takes.accepts("params") and not takes.anything:
+    if params is not None and not takes.accepts("params") and not takes.has_kwargs:
         raise ModelFnError(
             f"model_fn {name!r} does not include params argument, but params ({params!r}) is passed to Estimator. "
             "Add an argument `params`, or leave params out."
@@ -59,8 +59,8 @@ def check_model_fn(model_fn: Any, params: Any) -> None:
 
 
 def checked_goal(steps: Any, max_steps: Any) -> Goal:
-    """How far to train, from the arguments of `train`."""
-    from lightwell.engine.train import Goal
+    """The goal of a training, from the arguments of `train`."""
+    from lightwell.run.engine.train import Goal
 
     if steps is not None and max_steps is not None:
         raise UsageError(
@@ -81,9 +81,9 @@ def check_steps(what: str, steps: Any) -> None:
 
 
 def checked_steps(verb: str, steps: Any, what: str = "steps") -> int | None:
-    """A number of steps that a verb was given, as it counts them; None for all there are, which infinity means too.
+    """The number of steps as an int; None, for all of the data, also if `steps` is infinite.
 
-    With a fraction one step more is made, as in `tf.estimator`, and the log says so: it comes of a division.
+    A fraction, usually from a division, is rounded up, as in `tf.estimator`, with a warning.
     """
     check_steps(what, steps)
     if steps is None or steps == math.inf:
@@ -97,13 +97,13 @@ def checked_steps(verb: str, steps: Any, what: str = "steps") -> int | None:
 
 
 def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
-    """Checks that a verb can do its work in this process, with this strategy. The one place that refuses.
+    """Checks that a verb can run in this process with this strategy; the only such check.
 
     Raises:
-        UsageError: it cannot; the text says where it can.
+        UsageError: it cannot; the text names the process that can.
     """
     if strategy is not None:
-        from lightwell.devices.strategies import check_strategy
+        from lightwell.run.devices.strategies import check_strategy
 
         check_strategy(doing, strategy, config)
     if doing == "train" and config.task_type in (PS, EVALUATOR):
@@ -114,11 +114,11 @@ def check_place(doing: str, strategy: Any, config: RunConfig) -> None:
         )
 
 
-def tell_of_one_device(verb: str, config: RunConfig) -> None:
-    """Says that a verb which gives rows in the order of the data leaves `eval_distribute` aside."""
+def warn_of_one_device(verb: str, config: RunConfig) -> None:
+    """Warns that a verb which yields rows in the order of the data ignores `eval_distribute`."""
     if config.eval_distribute is None:
         return
-    from lightwell.devices.strategies import replicas_here
+    from lightwell.run.devices.strategies import replicas_here
 
     replicas = replicas_here(config.eval_distribute)
     if replicas > 1:
@@ -131,7 +131,7 @@ def tell_of_one_device(verb: str, config: RunConfig) -> None:
 
 
 def checked_listeners(listeners: Sequence[Any] | None) -> tuple[Any, ...]:
-    """The listeners given to `train`, as a tuple."""
+    """The saving listeners of `train`, as a tuple."""
     base = tf.compat.v1.train.CheckpointSaverListener
     if listeners is not None and not isinstance(listeners, list | tuple):
         raise WrongType(f"train: saving_listeners must be a list of CheckpointSaverListener, given: {listeners!r}.")

@@ -9,35 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lightwell.callables import name_of
-from lightwell.checkpoints.index import newest_usable
-from lightwell.checkpoints.reader import variable_names, variable_value
-from lightwell.checkpoints.warm_start import checked_settings
-from lightwell.config import RunConfig
+from lightwell.base.callables import name_of
+from lightwell.base.keys import GLOBAL_STEP, ModeKeys
+from lightwell.base.log import logger
 from lightwell.errors import UsageError
-from lightwell.estimator.ablate import Ablates
+from lightwell.estimator.ablation_verbs import AblationVerbs
 from lightwell.estimator.arguments import check_model_fn, check_place, checked_goal, checked_listeners, checked_steps
-from lightwell.estimator.captures import Captures
-from lightwell.estimator.editing import Editing
-from lightwell.estimator.exports import Exports
-from lightwell.estimator.model_dir import settled_config
-from lightwell.estimator.overridable import Overridable
-from lightwell.estimator.sealed import check_not_overridden
-from lightwell.estimator.tracebacks import brief
-from lightwell.inputs.call import check_input_fn
-from lightwell.keys import GLOBAL_STEP, ModeKeys
-from lightwell.log import logger
-from lightwell.spec import HOOKS_OF_VERBS, EstimatorSpec, checked_hooks
+from lightwell.estimator.capture_verbs import CaptureVerbs
+from lightwell.estimator.edit_verbs import EditVerbs
+from lightwell.estimator.export_verbs import ExportVerbs
+from lightwell.estimator.model_dir import resolved_config
+from lightwell.estimator.subclass_contract import OverridableMembers, check_not_overridden
+from lightwell.estimator.tracebacks import with_short_traceback
+from lightwell.model.spec import HOOKS_OF_VERBS, EstimatorSpec, checked_hooks
+from lightwell.run.checkpoints.index import newest_usable
+from lightwell.run.checkpoints.reader import variable_names, variable_value
+from lightwell.run.checkpoints.warm_start import checked_settings
+from lightwell.run.config import RunConfig
+from lightwell.run.inputs.call import check_input_fn
 
 if TYPE_CHECKING:
-    from lightwell.estimator.verbs import Model
-    from lightwell.sight.describe import Description
-    from lightwell.sight.holding import Rates
-    from lightwell.sight.predictor import Predictor
-    from lightwell.sight.views import LayersView, WeightsView
+    from lightwell.estimator.verbs import ModelDefinition
+    from lightwell.inside.paths.describe import Description
+    from lightwell.inside.watches.predictor import Predictor
+    from lightwell.inside.weights.freezing import Rates
+    from lightwell.inside.weights.views import LayersView, WeightsView
 
 
-class Estimator(Overridable, Ablates, Captures, Editing, Exports):
+class Estimator(OverridableMembers, AblationVerbs, CaptureVerbs, EditVerbs, ExportVerbs):
     """Trains, evaluates and runs a model that is described by a function.
 
     `model_fn(features, labels, mode, params, config)` builds the model for one mode and returns an `EstimatorSpec`; it
@@ -68,7 +67,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
     ) -> None:
         check_model_fn(model_fn, params)
         self._model_fn = model_fn
-        self._config = settled_config(config, model_dir)
+        self._config = resolved_config(config, model_dir)
         self._model_dir: str = self._config.model_dir
         self._session_config = self._config.session_config
         self._device_fn = self._config.device_fn
@@ -77,8 +76,8 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         self._params = copy.deepcopy(params) if params is not None else {}
         self._warm_start_settings = checked_settings(warm_start_from)
         self._lightwell_input_scope = ""
-        self._lightwell_sessions: Any = None  # where open sessions wait; made with the first verb
-        self._lightwell_events: Any = None  # lets go of the event files
+        self._lightwell_sessions: Any = None  # the session pool, created by the first verb
+        self._lightwell_events: Any = None  # releases the event files
         logger.info("Using config: %s", self._config)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -90,7 +89,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
             **vars(self),
             "_lightwell_sessions": None,
             "_lightwell_events": None,
-        }  # they belong to one object and one process
+        }  # both belong to one object and one process
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model_fn={name_of(self._model_fn)}, model_dir={self._model_dir!r})"
@@ -110,7 +109,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """A copy of the parameters."""
         return copy.deepcopy(self._params)
 
-    @brief
+    @with_short_traceback
     def train(
         self,
         input_fn: Callable[..., Any],
@@ -155,9 +154,9 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         from lightwell.estimator import verbs
 
         goal = checked_goal(steps, max_steps)
-        given_hooks = checked_hooks(hooks, "train: hooks", HOOKS_OF_VERBS)
+        verb_hooks = checked_hooks(hooks, "train: hooks", HOOKS_OF_VERBS)
         listeners = checked_listeners(saving_listeners)
-        holding = verbs.checked_holding(freeze, train_only, rates)
+        freeze_plan = verbs.checked_freeze_plan(freeze, train_only, rates)
         check_input_fn(input_fn)
         check_place("train", self._config.train_distribute, self._config)
         changes = verbs.checked_edits(edits, "train(edits=...)")
@@ -170,11 +169,11 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
                 max_steps,
             )
             return self
-        outcome = verbs.train(self._lightwell_model(), input_fn, goal, given_hooks, listeners, holding, changes)
+        outcome = verbs.train(self._lightwell_model(), input_fn, goal, verb_hooks, listeners, freeze_plan, changes)
         logger.info("Loss for final step: %s.", outcome.loss)
         return self
 
-    @brief
+    @with_short_traceback
     def evaluate(
         self,
         input_fn: Callable[..., Any],
@@ -206,13 +205,13 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         from lightwell.estimator import verbs
 
         batches = checked_steps("evaluate", steps)
-        given_hooks = checked_hooks(hooks, "evaluate: hooks", HOOKS_OF_VERBS)
+        verb_hooks = checked_hooks(hooks, "evaluate: hooks", HOOKS_OF_VERBS)
         check_input_fn(input_fn)
         check_place("evaluate", self._config.eval_distribute, self._config)
         changes = verbs.checked_edits(edits, "evaluate(edits=...)")
         events_dir = self.eval_dir(name or ("edited" if changes else None))
         return verbs.evaluate(
-            self._lightwell_model(), input_fn, batches, given_hooks, checkpoint_path, events_dir, taps, changes
+            self._lightwell_model(), input_fn, batches, verb_hooks, checkpoint_path, events_dir, taps, changes
         )
 
     def predict(
@@ -249,7 +248,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """
         from lightwell.estimator import verbs
 
-        given_hooks = checked_hooks(hooks, "predict: hooks", HOOKS_OF_VERBS)
+        verb_hooks = checked_hooks(hooks, "predict: hooks", HOOKS_OF_VERBS)
         if from_ is None or input_fn is not None:
             check_input_fn(input_fn)
         changes = verbs.checked_edits(edits, "predict(edits=...)")
@@ -257,7 +256,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
             self._lightwell_model(),
             input_fn,
             predict_keys,
-            given_hooks,
+            verb_hooks,
             checkpoint_path,
             yield_single_examples,
             taps,
@@ -265,7 +264,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
             from_,
         )
 
-    @brief
+    @with_short_traceback
     def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
@@ -287,7 +286,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
 
         `est.layers["dense"].kernel = array` writes a new checkpoint; see `edit`.
         """
-        from lightwell.sight.views import LayerSource, LayersView
+        from lightwell.inside.weights.views import LayerSource, LayersView
 
         source = LayerSource(self._lightwell_trained, self.get_variable_value, self.predict, self._lightwell_change)
         return LayersView(self._model_dir, source)
@@ -295,11 +294,11 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
     @property
     def weights(self) -> WeightsView:
         """The weights of the trained model by name, from the newest checkpoint; optimizer state is in `.slots`."""
-        from lightwell.sight.views import WeightsView
+        from lightwell.inside.weights.views import WeightsView
 
         return WeightsView(self._lightwell_trained, change=self._lightwell_change)
 
-    @brief
+    @with_short_traceback
     def predictor(self, inputs: Any = None, checkpoint_path: Any = None) -> Predictor:
         """A warm, thread-safe handle for predicting arrays at hand: `p({"x": batch}, taps=["layers/dense"])`.
 
@@ -320,7 +319,7 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         if self._lightwell_sessions is not None:
             self._lightwell_sessions.close()
         if self._lightwell_events is not None:
-            from lightwell import events
+            from lightwell.run import events
 
             self._lightwell_events()
             self._lightwell_events = None
@@ -338,21 +337,22 @@ class Estimator(Overridable, Ablates, Captures, Editing, Exports):
         """Where the events of an evaluation are written: `eval`, or `eval_<name>`, in `model_dir`."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
-    def _lightwell_model(self) -> Model:
-        """All that a verb needs to know."""
-        from lightwell import events, litter
-        from lightwell.engine.sessions import Sessions
-        from lightwell.estimator.verbs import Model
+    def _lightwell_model(self) -> ModelDefinition:
+        """The functions and settings for a verb."""
+        from lightwell.base import graph_garbage
+        from lightwell.estimator.verbs import ModelDefinition
+        from lightwell.run import events
+        from lightwell.run.engine.session_pool import SessionPool
 
-        litter.sweep()
+        graph_garbage.collect()
         if self._lightwell_sessions is None and self.config.keep_sessions:
-            self._lightwell_sessions = Sessions()
+            self._lightwell_sessions = SessionPool()
         if self._lightwell_events is None:
-            # A prediction that is still read from holds the sessions, and the Estimator may be gone.
+            # An unfinished prediction refers to the sessions, and may outlive the Estimator.
             holder = self if self._lightwell_sessions is None else self._lightwell_sessions
-            self._lightwell_events = events.hold(self._model_dir, holder)
+            self._lightwell_events = events.keep_open(self._model_dir, holder)
         events.close_unused()
-        return Model(
+        return ModelDefinition(
             self._lightwell_model_fn(),
             self.params,
             self.config,

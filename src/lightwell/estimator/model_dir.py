@@ -1,4 +1,4 @@
-"""The directory in which a model lives: chosen, made, checked before work is put into it."""
+"""The model directory: resolved, created, and checked before any work starts."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.checkpoints.index import neighbours_with_checkpoints
-from lightwell.checkpoints.lineage import FILE_NAME as LINEAGE
-from lightwell.checkpoints.turns import FILE_NAME as LOCK
-from lightwell.config import RunConfig, default_session_config
+from lightwell.base.log import logger
+from lightwell.base.safe_files import check_plain, check_writable, remove_unfinished
 from lightwell.errors import ModelDirError, UsageError, reason_of
-from lightwell.log import logger
-from lightwell.own_files import check_plain, check_writable, remove_unfinished
+from lightwell.run.checkpoints.directory_locks import FILE_NAME as LOCK
+from lightwell.run.checkpoints.index import neighbours_with_checkpoints
+from lightwell.run.checkpoints.lineage import FILE_NAME as LINEAGE
+from lightwell.run.config import RunConfig, default_session_config
 
 
-def settled_config(config: RunConfig | None, model_dir: Any) -> RunConfig:
-    """The config that an Estimator runs with: a copy that names the directory and has session settings.
+def resolved_config(config: RunConfig | None, model_dir: Any) -> RunConfig:
+    """The config of an Estimator: a copy with `model_dir` and `session_config` filled in.
 
     Args:
-        config: what the user gave; None for the defaults.
-        model_dir: the Estimator's own argument.
+        config: the argument of the Estimator; None for the defaults.
+        model_dir: the argument of the Estimator.
 
     Raises:
-        UsageError: `config` is none, or names another directory.
+        UsageError: `config` is no `RunConfig`, or names another directory.
     """
     if config is None:
         logger.info("Using default config.")
         config = RunConfig()
     elif not isinstance(config, RunConfig):
         raise UsageError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
-    changes = {"model_dir": chosen_model_dir(model_dir, config)}
+    changes = {"model_dir": resolved_model_dir(model_dir, config)}
     if config.session_config is None:
         changes["session_config"] = default_session_config()
     return config.replace(**changes)
 
 
-def chosen_model_dir(given: Any, config: RunConfig) -> str:
+def resolved_model_dir(argument: Any, config: RunConfig) -> str:
     """The directory to use: the argument, else the config's, else a temporary one.
 
     Raises:
         UsageError: argument and config name different directories.
     """
-    given = os.fspath(given) if given is not None else None
+    argument = os.fspath(argument) if argument is not None else None
     configured = os.fspath(config.model_dir) if config.model_dir is not None else None
-    if given and configured and given != configured:
+    if argument and configured and argument != configured:
         raise UsageError(
             "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
-            f"{given!r}, in `RunConfig`: {configured!r}. Set one of them."
+            f"{argument!r}, in `RunConfig`: {configured!r}. Set one of them."
         )
-    chosen = given or configured
-    if not chosen:
-        chosen = tempfile.mkdtemp()
-        logger.warning("Using temporary folder as model directory: %s", chosen)
-    return chosen
+    directory: str | None = argument or configured
+    if not directory:
+        directory = tempfile.mkdtemp()
+        logger.warning("Using temporary folder as model directory: %s", directory)
+    return directory
 
 
 def ensure_writable(directory: str) -> None:
-    """Makes the directory and checks that files can be written in it, before any work is done.
+    """Creates the directory and checks that files can be written in it.
 
     Raises:
-        ModelDirError: it cannot be made or written, or a link stands where Lightwell would write through it.
+        ModelDirError: it cannot be created or written, or Lightwell would write through a link.
         UsageError: checkpoints written there could not be found again.
     """
     if re.search(r"\[.*\]", directory):
@@ -87,7 +87,7 @@ def ensure_writable(directory: str) -> None:
 
 
 def warn_untrained(directory: str, doing: str) -> None:
-    """Says, loudly, that there is no trained model here, and where one might be meant."""
+    """Warns that there is no trained model, and names directories nearby that have one."""
     lines = [
         f"Could not find trained model in model_dir: {directory}, running initialization to {doing}. "
         "The results are those of RANDOM initial weights."

@@ -1,7 +1,7 @@
 """The early stopping hooks of `tf.estimator.experimental`: they read the metrics of evaluations from event files.
 
-Owns the factories and what they look for in the numbers; `hooks/stop_on_predicate.py` does the looking. Who evaluates
-in the same process decides better at the evaluation itself: `lightwell.EarlyStopping`.
+The hook itself is `run/hooks/stop_on_predicate.py`. Where training and evaluation share a process,
+`lightwell.EarlyStopping` decides right at the evaluation.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any
 
 import tensorflow as tf
 
+from lightwell.base.log import logger
 from lightwell.errors import UnknownMetric, UsageError, WrongKind, WrongType
 from lightwell.estimator.core import Estimator
-from lightwell.events import MetricsReader
-from lightwell.hooks.stop_at_checkpoint import StopAtCheckpoint
-from lightwell.hooks.stop_on_predicate import StopOnPredicate
-from lightwell.log import logger
-from lightwell.sight.nearest import nearest_paths
+from lightwell.inside.paths.nearest import nearest_paths
+from lightwell.run.events import MetricsReader
+from lightwell.run.hooks.stop_at_checkpoint import StopAtCheckpoint
+from lightwell.run.hooks.stop_on_predicate import StopOnPredicate
 
 
 @dataclass(frozen=True)
-class _Way:
-    """Up or down: what is beyond another value, and the words for it."""
+class _Direction:
+    """Up or down: its comparison, and its words for log lines."""
 
     is_beyond: Callable[[float, float], bool]
     compared: str
     moved: str
 
 
-_UP = _Way(operator.gt, "greater", "increase")
-_DOWN = _Way(operator.lt, "less", "decrease")
+_UP = _Direction(operator.gt, "greater", "increase")
+_DOWN = _Direction(operator.lt, "less", "decrease")
 
 
 def make_early_stopping_hook(
@@ -65,7 +65,7 @@ def make_early_stopping_hook(
             f"{run_every_secs} and {run_every_steps}. For a cadence in steps, say run_every_secs=None."
         )
     config = estimator.config
-    # Under a strategy each process has a copy of the chief's signal that nobody sets: all of them ask.
+    # Under a strategy each process has its own copy of the stop signal, so each one calls the predicate.
     decides = config.is_chief or config.train_distribute is not None
     return StopOnPredicate(should_stop_fn, estimator.model_dir, run_every_secs, run_every_steps, decides)
 
@@ -93,8 +93,10 @@ def stop_if_higher_hook(
     Raises:
         UnknownMetric: at a look, if evaluations were written and none has the metric.
     """
-    written = _written(estimator, "stop_if_higher_hook", metric_name, eval_dir, min_steps)
-    return make_early_stopping_hook(estimator, lambda: written.passed(_UP, threshold), run_every_secs, run_every_steps)
+    history = _metric_history(estimator, "stop_if_higher_hook", metric_name, eval_dir, min_steps)
+    return make_early_stopping_hook(
+        estimator, lambda: history.has_passed(_UP, threshold), run_every_secs, run_every_steps
+    )
 
 
 def stop_if_lower_hook(
@@ -107,9 +109,9 @@ def stop_if_lower_hook(
     run_every_steps: int | None = None,
 ) -> Any:
     """A hook that stops training once a metric is lower than a threshold; see `stop_if_higher_hook`."""
-    written = _written(estimator, "stop_if_lower_hook", metric_name, eval_dir, min_steps)
+    history = _metric_history(estimator, "stop_if_lower_hook", metric_name, eval_dir, min_steps)
     return make_early_stopping_hook(
-        estimator, lambda: written.passed(_DOWN, threshold), run_every_secs, run_every_steps
+        estimator, lambda: history.has_passed(_DOWN, threshold), run_every_secs, run_every_steps
     )
 
 
@@ -136,9 +138,9 @@ def stop_if_no_increase_hook(
     Raises:
         UnknownMetric: at a look, if evaluations were written and none has the metric.
     """
-    written = _written(estimator, "stop_if_no_increase_hook", metric_name, eval_dir, min_steps)
+    history = _metric_history(estimator, "stop_if_no_increase_hook", metric_name, eval_dir, min_steps)
     most = max_steps_without_increase
-    return make_early_stopping_hook(estimator, lambda: written.stayed(_UP, most), run_every_secs, run_every_steps)
+    return make_early_stopping_hook(estimator, lambda: history.has_stalled(_UP, most), run_every_secs, run_every_steps)
 
 
 def stop_if_no_decrease_hook(
@@ -152,9 +154,11 @@ def stop_if_no_decrease_hook(
 ) -> Any:
     """A hook that stops training once a metric has not fallen below its best for so many steps; see
     `stop_if_no_increase_hook`."""
-    written = _written(estimator, "stop_if_no_decrease_hook", metric_name, eval_dir, min_steps)
+    history = _metric_history(estimator, "stop_if_no_decrease_hook", metric_name, eval_dir, min_steps)
     most = max_steps_without_decrease
-    return make_early_stopping_hook(estimator, lambda: written.stayed(_DOWN, most), run_every_secs, run_every_steps)
+    return make_early_stopping_hook(
+        estimator, lambda: history.has_stalled(_DOWN, most), run_every_secs, run_every_steps
+    )
 
 
 def make_stop_at_checkpoint_step_hook(
@@ -182,20 +186,20 @@ def _check_estimator(estimator: Any, where: str) -> None:
         )
 
 
-def _written(estimator: Any, where: str, metric: str, eval_dir: str | None, min_steps: int) -> _Written:
+def _metric_history(estimator: Any, where: str, metric: str, eval_dir: str | None, min_steps: int) -> _MetricHistory:
     _check_estimator(estimator, where)
-    return _Written(where, metric, MetricsReader(eval_dir or estimator.eval_dir()), min_steps)
+    return _MetricHistory(where, metric, MetricsReader(eval_dir or estimator.eval_dir()), min_steps)
 
 
 @dataclass(frozen=True)
-class _Written:
-    """The values of a metric that evaluations wrote.
+class _MetricHistory:
+    """The values of a metric in the event files of evaluations.
 
     Attributes:
-        where: who asks, for errors.
-        metric: its name.
-        events: where they are.
-        min_steps: those of earlier steps do not count.
+        where: the name of the factory, for errors.
+        metric: the name of the metric.
+        events: reads the event files.
+        min_steps: values of earlier steps do not count.
     """
 
     where: str
@@ -203,43 +207,43 @@ class _Written:
     events: MetricsReader
     min_steps: int
 
-    def passed(self, way: _Way, threshold: float) -> bool:
-        """Whether a value went beyond a threshold."""
+    def has_passed(self, direction: _Direction, threshold: float) -> bool:
+        """Whether a value is beyond the threshold."""
         for step, value in self._values():
-            if way.is_beyond(value, threshold):
+            if direction.is_beyond(value, threshold):
                 logger.info(
                     'At step %s, metric "%s" has value %s which is %s than the configured threshold (%s) for early '
                     "stopping.",
-                    *(step, self.metric, value, way.compared, threshold),
+                    *(step, self.metric, value, direction.compared, threshold),
                 )
                 return True
         return False
 
-    def stayed(self, way: _Way, most_steps: int) -> bool:
-        """Whether no value went beyond the best one for so many steps."""
+    def has_stalled(self, direction: _Direction, most_steps: int) -> bool:
+        """Whether no value was better than the best one for `most_steps` steps."""
         best_step, best = None, 0.0
         for step, value in self._values():
-            if best_step is None or way.is_beyond(value, best):
+            if best_step is None or direction.is_beyond(value, best):
                 best_step, best = step, value
             if step - best_step >= most_steps:
                 logger.info(
                     'No %s in metric "%s" for %s steps, which is greater than or equal to max steps (%s) configured '
                     "for early stopping. Its best value is %s, at step %s.",
-                    *(way.moved, self.metric, step - best_step, most_steps, best, best_step),
+                    *(direction.moved, self.metric, step - best_step, most_steps, best, best_step),
                 )
                 return True
         return False
 
     def _values(self) -> Iterator[tuple[int, float]]:
-        """Step and value, by step.
+        """Yields step and value, in the order of steps.
 
         Raises:
             UnknownMetric: evaluations were written, and none of them has the metric.
         """
-        written = {step: values for step, values in self.events.read().items() if step >= self.min_steps}
-        found = {step: values[self.metric] for step, values in written.items() if self.metric in values}
-        if written and not found:
-            known = sorted({name for values in written.values() for name in values})
+        evaluations = {step: values for step, values in self.events.read().items() if step >= self.min_steps}
+        history = {step: values[self.metric] for step, values in evaluations.items() if self.metric in values}
+        if evaluations and not history:
+            known = sorted({name for values in evaluations.values() for name in values})
             where = f"{self.where}: the evaluations in {self.events.directory}"
             raise UnknownMetric(self.metric, known, nearest_paths(self.metric, known), where)
-        yield from found.items()
+        yield from history.items()

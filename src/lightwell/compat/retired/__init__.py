@@ -3,7 +3,7 @@
 Owns the table of `tf.contrib`, which TensorFlow removed in 2.0. Where the very same thing lives on, its cell is a
 target and `tf.contrib` of `lightwell.tf1` gives it; otherwise the cell begins with `!` and says what to use. The cell
 of a whole namespace has the empty name; if it begins with `?`, the module named first has what the other cells do not
-give, where it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell._names`.
+give, where it is installed. Retired names of `tf.estimator` itself are absent rows of `lightwell.base.public_names`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import difflib
 import importlib
 from collections.abc import Mapping
 
-from lightwell._lazy import is_listed, resolve
+from lightwell.base.lazy import is_listed, resolve
 from lightwell.compat.retired.small import NAMESPACES
 
 # A namespace named here has its cells in a file of its own; `small.py` has all others.
@@ -31,30 +31,32 @@ CONTRIB: Mapping[str, Mapping[str, str]] = {**NAMESPACES, **{name: _cells(name) 
 
 
 def living_names(namespace: str) -> dict[str, str]:
-    """The names of a namespace of `tf.contrib` that live on, and the targets they live at."""
+    """The names of a namespace of `tf.contrib` that exist here, with their targets."""
     cells = CONTRIB.get(namespace, {})
     return {name: cell for name, cell in cells.items() if name and _lives(cell)}
 
 
 def written_for_slim() -> dict[str, dict[str, str]]:
-    """The functions of namespaces that the package tf_slim carries on, and that are written anew: names and targets."""
+    """Names and targets of Lightwell's own functions in namespaces that the package tf_slim continues."""
     return {
-        namespace: {name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.contrib.")}
+        namespace: {
+            name: cell for name, cell in CONTRIB[namespace].items() if cell.startswith("lightwell.compat.contrib.")
+        }
         for namespace in ("slim", "losses", "metrics")
     }
 
 
 def _lives(cell: str) -> bool:
-    # What is written anew is there; pages of Lightwell list what they have.
-    return cell.startswith("lightwell.contrib.") or (not cell.startswith("!") and is_listed(cell))
+    # Lightwell's own functions exist; other pages list their names.
+    return cell.startswith("lightwell.compat.contrib.") or (not cell.startswith("!") and is_listed(cell))
 
 
 def contrib_hint(path: str, installed: bool = False) -> str:
-    """What to say when `path` (`contrib`, `contrib.slim`, `contrib.layers.layer_norm`) is asked for in vain.
+    """The error text for `path` (`contrib`, `contrib.slim`, `contrib.layers.layer_norm`), which does not exist.
 
     Args:
-        path: what was asked for, without the leading `tf.`.
-        installed: whether the package that carries its namespace on is there, and does not have it either.
+        path: the name, without the leading `tf.`.
+        installed: whether the package that continues its namespace is installed and lacks it too.
     """
     start = f"tf.{path} is gone: TensorFlow removed tf.contrib in 2.0."
     _, _, rest = path.partition(".")
@@ -79,7 +81,7 @@ def contrib_hint(path: str, installed: bool = False) -> str:
         except (AttributeError, ImportError) as error:  # it became a part of tf.estimator that is not here
             return f"{start.removesuffix('.')}, and {error}"
         return f"{start} `from lightwell import tf1 as tf` has it, and so has a program that `lightwell run` runs."
-    kept = ", ".join(sorted(living_names(namespace)))
-    if kept:
-        return f"{start} Of tf.contrib.{namespace} there is: {kept}."
+    living = ", ".join(sorted(living_names(namespace)))
+    if living:
+        return f"{start} Of tf.contrib.{namespace} there is: {living}."
     return f"{start} Nothing under tf.contrib.{namespace} has a successor that Lightwell knows."

@@ -12,5 +12,5 @@ _PLACES = {
     """,
 }
 CELLS: Mapping[str, str] = {
-    name: f"lightwell.contrib.crf.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
+    name: f"lightwell.compat.contrib.crf.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
 }

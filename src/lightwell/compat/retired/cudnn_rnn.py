@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_HERE = "lightwell.contrib.cudnn_rnn"
+_HERE = "lightwell.compat.contrib.cudnn_rnn"
 CELLS: Mapping[str, str] = (
     {name: f"{_HERE}.layers:{name}" for name in ("CudnnGRU", "CudnnLSTM", "CudnnRNNRelu", "CudnnRNNTanh")}
     | {name: f"{_HERE}.cells:{name}" for name in ("CudnnCompatibleGRUCell", "CudnnCompatibleLSTMCell")}

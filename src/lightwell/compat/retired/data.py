@@ -19,10 +19,10 @@ _OURS = """
 """
 CELLS: Mapping[str, str] = (
     {name: f"{_TENSORFLOW}.{name}" for name in _KEPT.split()}
-    | {name: f"lightwell.contrib.data:{name}" for name in _OURS.split()}
+    | {name: f"lightwell.compat.contrib.data:{name}" for name in _OURS.split()}
     | {
         # Where it was before it became a method of tf.data.Dataset, and how old programs still spell it.
-        "CheckpointInputPipelineHook": "!An interrupted training begins its input anew; shuffle it with another seed.",
+        "CheckpointInputPipelineHook": "!An interrupted training starts its input again; shuffle it with another seed.",
         "Dataset": "tensorflow:compat.v1.data.Dataset",
         "FixedLengthRecordDataset": "tensorflow:compat.v1.data.FixedLengthRecordDataset",
         "Iterator": "tensorflow:compat.v1.data.Iterator",

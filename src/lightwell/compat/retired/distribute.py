@@ -13,7 +13,7 @@ _KEPT = """
     in_cross_replica_context
 """
 CELLS: Mapping[str, str] = (
-    {name: f"lightwell.contrib.distribute:{name}" for name in _OURS.split()}
+    {name: f"lightwell.compat.contrib.distribute:{name}" for name in _OURS.split()}
     | {name: f"{_TENSORFLOW}.{name}" for name in _KEPT.split()}
     | {
         "": "!Use tf.distribute; without num_gpus, a strategy takes all visible GPUs.",

@@ -36,14 +36,14 @@ _WITH_HEADS = ("BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator"
 
 CELLS: Mapping[str, str] = (
     {name: f"{V1}.experimental:{name}" for name in _STOPPING + _LOGIT_FNS}
-    | {name: f"lightwell.contrib.estimator:{name}" for name in _OURS.split()}
+    | {name: f"lightwell.compat.contrib.estimator:{name}" for name in _OURS.split()}
     | {name: f"{V1}:{name}" for name in _WITH_HEADS}
-    | {name: f"lightwell.contrib.heads:{name}" for name in _HEADS}
+    | {name: f"lightwell.compat.contrib.heads:{name}" for name in _HEADS}
     | {name: _OTHER_RNN.format(name) for name in ("RNNClassifier", "RNNEstimator")}
     | {
         "add_metrics": f"{V1}:add_metrics",
-        "SavedModelEstimator": "lightwell.reopened.core:SavedModelEstimator",
+        "SavedModelEstimator": "lightwell.estimator.reopened.core:SavedModelEstimator",
         "build_raw_supervised_input_receiver_fn": f"{V1}.experimental:build_raw_supervised_input_receiver_fn",
-        "forward_features": "lightwell.canned.forward_features:forward_features",
+        "forward_features": "lightwell.estimator.canned.forward_features:forward_features",
     }
 )

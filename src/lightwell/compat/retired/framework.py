@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from lightwell.compat.retired.sentences import IN_SLIM, TRAIN
 
-_HERE = "lightwell.contrib.framework"
-# Module of `lightwell.contrib.framework` -> what it has, under its own name.
+_HERE = "lightwell.compat.contrib.framework"
+# Module of `lightwell.compat.contrib.framework` -> what it has, under its own name.
 _WRITTEN = {
     "arg_scope": "add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope",
     "model_variables": """

@@ -11,7 +11,9 @@ _TRANSFORMS = """
     transform translate translations_to_projective_transforms
 """
 
-CELLS: Mapping[str, str] = {name: f"lightwell.contrib.image.transforms:{name}" for name in _TRANSFORMS.split()} | {
-    "dense_image_warp": "lightwell.contrib.image.warp:dense_image_warp",
+CELLS: Mapping[str, str] = {
+    name: f"lightwell.compat.contrib.image.transforms:{name}" for name in _TRANSFORMS.split()
+} | {
+    "dense_image_warp": "lightwell.compat.contrib.image.warp:dense_image_warp",
     "": ADDONS,
 }

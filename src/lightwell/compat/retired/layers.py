@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from lightwell.compat.retired.sentences import IN_SLIM
 
-_HERE = "lightwell.contrib.layers"
-# Module of `lightwell.contrib.layers` -> what it has, under its own name.
+_HERE = "lightwell.compat.contrib.layers"
+# Module of `lightwell.compat.contrib.layers` -> what it has, under its own name.
 _WRITTEN = {
     "batch_norm": "batch_norm",
     "conv": "convolution convolution1d convolution2d convolution3d",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lightwell.compat.retired.sentences import V1
 
-_HERE = "lightwell.contrib.learn"
+_HERE = "lightwell.compat.contrib.learn"
 _ESTIMATORS = """
     BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator
     DNNLinearCombinedRegressor DNNRegressor Estimator LinearClassifier LinearEstimator LinearRegressor

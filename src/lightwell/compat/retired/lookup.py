@@ -11,6 +11,6 @@ _TABLES = """
     index_to_string_table_from_file index_to_string_table_from_tensor string_to_index
     string_to_index_table_from_file string_to_index_table_from_tensor
 """
-CELLS: Mapping[str, str] = {name: f"lightwell.contrib.lookup:{name}" for name in _TABLES.split()} | {
+CELLS: Mapping[str, str] = {name: f"lightwell.compat.contrib.lookup:{name}" for name in _TABLES.split()} | {
     "": "!Use tf.lookup: StaticHashTable, StaticVocabularyTable, TextFileInitializer."
 }

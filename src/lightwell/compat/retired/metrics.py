@@ -16,9 +16,9 @@ _STREAMING = """
 _IN_SLIM = "The package tf_slim carries it on: pip install 'lightwell[contrib]'."
 
 CELLS: Mapping[str, str] = (
-    {f"streaming_{name}": f"lightwell.contrib.metrics.streaming:streaming_{name}" for name in _STREAMING.split()}
+    {f"streaming_{name}": f"lightwell.compat.contrib.metrics.streaming:streaming_{name}" for name in _STREAMING.split()}
     | {
-        name: f"lightwell.contrib.metrics.batch:{name}"
+        name: f"lightwell.compat.contrib.metrics.batch:{name}"
         for name in ("accuracy", "aggregate_metric_map", "aggregate_metrics")
     }
     | {

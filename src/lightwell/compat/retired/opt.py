@@ -16,7 +16,7 @@ _PLACES = {
 _ASYNCHRONOUS = "!Train with a strategy of tf.distribute, which averages gradients in every step."
 _SCIPY = "!Call scipy.optimize.minimize yourself, with a function that gives the loss and its gradients."
 CELLS: Mapping[str, str] = {
-    name: f"lightwell.contrib.opt.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
+    name: f"lightwell.compat.contrib.opt.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
 } | {
     "": "!Write it over tf.compat.v1.train.Optimizer, or use one of tf.compat.v1.train or tf.keras.optimizers.",
     "AGNOptimizer": _ASYNCHRONOUS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_HERE = "lightwell.contrib.rnn"
+_HERE = "lightwell.compat.contrib.rnn"
 _OF_TENSORFLOW = "static_bidirectional_rnn static_rnn static_state_saving_rnn"
 _PLAIN_CELLS = """
     BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell
@@ -34,6 +34,6 @@ CELLS: Mapping[str, str] = (
     | {
         "": "!Write the cell over tf.compat.v1.nn.rnn_cell.RNNCell: state_size, output_size, call(inputs, state).",
         "CompiledWrapper": "!Use the cell itself, with RunConfig(session_config=...) for XLA.",
-        "LayerRNNCell": "lightwell.rnn_cell.base:LayerRNNCell",
+        "LayerRNNCell": "lightwell.model.rnn_cell.base:LayerRNNCell",
     }
 )

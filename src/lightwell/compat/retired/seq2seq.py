@@ -10,7 +10,7 @@ _PLACES = {
     "losses": "hardmax sequence_loss tile_batch",
 }
 CELLS: Mapping[str, str] = {
-    name: f"lightwell.contrib.seq2seq.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
+    name: f"lightwell.compat.contrib.seq2seq.{file}:{name}" for file, names in _PLACES.items() for name in names.split()
 } | {
     "": "!Write attention over tf.compat.v1.nn.rnn_cell.RNNCell, or use tf.keras.layers.AdditiveAttention in model_fn."
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lightwell.compat.retired import framework, layers
 from lightwell.compat.retired.sentences import IN_SLIM
 
-_PAGES = {name: f"lightwell.tf1.contrib:{name}" for name in ("layers", "losses", "metrics")}
+_PAGES = {name: f"lightwell.compat.tf1.contrib:{name}" for name in ("layers", "losses", "metrics")}
 
 CELLS: Mapping[str, str] = (
     framework.WRITTEN

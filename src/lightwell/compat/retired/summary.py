@@ -9,7 +9,7 @@ _NAMES = """
     flush generic histogram image initialize never_record_summaries record_summaries_every_n_global_steps scalar
     should_record_summaries summary_writer_initializer_op
 """
-CELLS: Mapping[str, str] = {name: f"lightwell.contrib.summary:{name}" for name in _NAMES.split()} | {
+CELLS: Mapping[str, str] = {name: f"lightwell.compat.contrib.summary:{name}" for name in _NAMES.split()} | {
     "": "!Use tf.compat.v1.summary in model_fn, or tf.summary with a writer.",
-    "summary": "lightwell.contrib.summary",
+    "summary": "lightwell.compat.contrib.summary",
 }

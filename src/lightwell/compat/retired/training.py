@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_HERE = "lightwell.contrib.training"
+_HERE = "lightwell.compat.contrib.training"
 _PLACES = {
     "hparam": "HParams parse_values",
     "load_balancing": "GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn",

@@ -1,6 +1,6 @@
 """The v1 face: `lightwell.compat.v1.estimator` is what `tf.compat.v1.estimator` was."""
 
-from lightwell._lazy import lazy_names
+from lightwell.base.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -1,5 +1,5 @@
 """The names of `tf.compat.v1.estimator.export`, looked up on first use."""
 
-from lightwell._names import public_page
+from lightwell.base.public_names import public_page
 
 __getattr__, __dir__, __all__ = public_page(__name__, "v1", "export")

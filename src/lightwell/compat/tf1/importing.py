@@ -1,0 +1,69 @@
+"""`import tensorflow...` for programs of TensorFlow 1.
+
+`import_tensorflow` replaces `builtins.__import__` for modules of a program under `lightwell run`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from lightwell.base.lazy import resolve
+from lightwell.compat.tf1.behavior import enable_tf1_behavior
+from lightwell.compat.tf1.contrib import import_below
+from lightwell.compat.tf1.spelling_names import PACKAGES_ONLY_IN_1
+from lightwell.compat.tf1.tables import PRIVATE
+
+# Real packages and Keras: the import system must load them, they are not only attributes.
+_REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl", "keras"})
+
+
+def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
+    """The result of `import <name>` (no from-list: the top) or `from <name> import ...`, for names of tensorflow."""
+    enable_tf1_behavior()
+    tf1 = importlib.import_module("lightwell.tf1")
+    path = name.split(".")[1:]
+    module = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path, fromlist or ())
+    if not fromlist:
+        return tf1
+    if name in PRIVATE:
+        return _ModuleAsIn1(module, PRIVATE[name])
+    if path and path[0] in _REAL:
+        for child in fromlist:
+            _load_child(module, name, child)
+    return module
+
+
+class _ModuleAsIn1(ModuleType):
+    """A private module of TensorFlow, with some of its names as they were in TensorFlow 1."""
+
+    def __init__(self, module: Any, names: Mapping[str, str]) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        self._module, self._names = module, names
+
+    def __getattr__(self, name: str) -> Any:
+        return resolve(self._names[name]) if name in self._names else getattr(self._module, name)
+
+
+def _walk(tf1: Any, name: str, path: Sequence[str], fromlist: Sequence[str]) -> Any:
+    try:
+        if path[:1] == ["contrib"] and len(path) > 1:
+            return import_below(path[1], path[2:], fromlist)
+        return functools.reduce(getattr, path, tf1)
+    except AttributeError as error:
+        text = str(error) if path[0] in PACKAGES_ONLY_IN_1 else f"No module named {name!r}"
+        raise ModuleNotFoundError(text, name=name) from None
+
+
+def _load_child(package: Any, name: str, child: str) -> None:
+    """Load the module, if it is one, that `from <name> import <child>` imports."""
+    if child == "*" or hasattr(package, child) or not hasattr(package, "__path__"):
+        return
+    try:
+        importlib.import_module(f"{name}.{child}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{name}.{child}":
+            raise

@@ -1,0 +1,1 @@
+"""How a model runs: settings, inputs, hooks, checkpoints, events, devices, loops of steps, graphs and sessions."""

@@ -1,0 +1,1 @@
+"""Hooks: objects that observe the steps of a run and act between them."""

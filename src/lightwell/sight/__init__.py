@@ -1,1 +1,0 @@
-"""Sight: every value of a model has a path, and a path can be read wherever the model runs."""

@@ -1,0 +1,120 @@
+"""Imports as a TensorFlow 1 program means them. They switch the process, so all of it happens in another one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_SCENE = """
+import types
+import tensorflow
+from lightwell import tf1
+from lightwell.compat.tf1.importing import import_tensorflow as load
+
+assert tensorflow.executing_eagerly()
+assert load("tensorflow") is tf1
+assert not tensorflow.executing_eagerly()
+assert load("tensorflow", ("layers",)) is tf1
+assert load("tensorflow.contrib.rnn") is tf1
+assert load("tensorflow.contrib.rnn", ("LSTMCell",)).LSTMCell is tf1.nn.rnn_cell.LSTMCell
+assert load("tensorflow.compat.v1", ("layers",)) is tf1
+assert load("tensorflow.train", ("AdamOptimizer",)) is tf1.train
+assert load("tensorflow.keras.layers", ("Dense",)).Dense is tensorflow.keras.layers.Dense
+assert load("tensorflow.keras", ("layers",)).layers.Dense is tensorflow.keras.layers.Dense
+assert load("tensorflow.python.framework", ("ops", "*")).ops.Graph is tensorflow.Graph
+assert load("tensorflow.python.framework.ops") is tf1
+assert load("tensorflow.python.data", ("Dataset",)).Dataset is tf1.data.Dataset
+assert tf1.python.framework.ops.Graph is tensorflow.Graph
+
+def refused(name, text):
+    try:
+        load(name, ("x",))
+    except ModuleNotFoundError as error:
+        assert text in str(error) and error.name == name, error
+    else:
+        raise AssertionError(name)
+
+refused("tensorflow.contrib.nothing_like_it", "tf.contrib.nothing_like_it is gone")
+
+# Programs import more of contrib than they use.
+def gone(call, text):
+    try:
+        call()
+    except AttributeError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(text)
+
+load("tensorflow.contrib.quantize")
+gone(lambda: tf1.contrib.quantize.experimental_create_graph, "tf.contrib.quantize.experimental_create_graph is gone")
+sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column"))
+gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
+gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")
+assert tf1.contrib.layers.python.layers.utils is sources.utils and not hasattr(sources, "never_imported")
+trees = load("tensorflow.contrib.boosted_trees.python.ops.model_ops", ("Tree",))
+gone(lambda: types.new_class("Mine", (trees.Tree,)), "ops.model_ops.Tree is gone")
+cell = load("tensorflow.contrib.rnn.python.ops.core_rnn_cell", ("LSTMCell",))
+assert cell.LSTMCell is tf1.nn.rnn_cell.LSTMCell
+
+# tf_slim carries three namespaces on, its modules too.
+load("tensorflow.contrib.slim.nets")
+assert tf1.contrib.slim.nets.__name__ == "tf_slim.nets" and tf1.contrib.slim.pool() == "slim pool"
+assert tf1.contrib.slim.conv2d is tf1.contrib.layers.conv2d
+assert load("tensorflow.contrib.slim", ("nets",)).nets is tf1.contrib.slim.nets
+assert load("tensorflow.contrib.slim.nets", ("vgg",)).vgg.vgg_16() == "slim vgg"
+assert load("tensorflow.contrib.slim.python.slim.nets", ("vgg",)).vgg is tf1.contrib.slim.nets.vgg
+assert load("tensorflow.contrib.slim.python.slim.nets.vgg", ("vgg_16",)).vgg_16() == "slim vgg"
+scope = load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scope
+assert scope is tf1.contrib.slim.arg_scope is tf1.contrib.framework.arg_scope
+assert tf1.contrib.layers.instance_norm() == "slim norm"
+assert load("tensorflow.contrib.layers.python.layers.layers", ("instance_norm",)).instance_norm() == "slim norm"
+assert tf1.contrib.framework.nest is tensorflow.nest
+assert {"conv2d", "pool"} <= set(dir(tf1.contrib.slim)) & set(tf1.contrib.slim.__all__)
+gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
+refused("tensorflow.examples.tutorials.word2vec", "There is: tf.examples.tutorials.mnist.input_data")
+assert load("tensorflow.examples.tutorials.mnist", ("input_data",)).input_data is load(
+    "tensorflow.examples.tutorials.mnist.input_data", ("read_data_sets",))
+refused("tensorflow.nothing_like_it", "No module named 'tensorflow.nothing_like_it'")
+refused("tensorflow.python.nothing", "No module named 'tensorflow.python.nothing'")
+
+# How TensorFlow behaves now.
+v1 = tensorflow.compat.v1
+x = tf1.placeholder(tf1.float32, [None, 4])
+assert x.shape[1].value == x.get_shape()[1].value == 4 and x.shape[0].value is None
+assert (x == None) is False and {x: 1}[x] == 1
+assert v1.resource_variables_enabled() and v1.control_flow_v2_enabled()
+w = tf1.get_variable("w", [4, 2])
+assert type(w).__name__ == "ResourceVariable" and w.op.name == "w"
+with tf1.Session() as session:
+    session.run(tf1.global_variables_initializer())
+    assert session.run(tf1.matmul(x, w), {x: [[1, 2, 3, 4]]}).shape == (1, 2)
+assert tensorflow.keras.layers.Dense(3)(x).shape[1].value == 3
+tf1.enable_tf1_behavior()
+print("fine")
+"""
+
+
+_SLIM = {
+    "__init__.py": "def conv2d(): return 'slim conv2d'\ndef pool(): return 'slim pool'\n",
+    "layers/__init__.py": "from tf_slim.layers.layers import instance_norm\n",
+    "layers/layers.py": "def instance_norm(): return 'slim norm'\n",
+    "nets/__init__.py": "",
+    "nets/vgg.py": "def vgg_16(): return 'slim vgg'\n",
+}
+
+
+def test_imports_and_behavior_of_a_tensorflow_1_program(tmp_path: Path) -> None:
+    source = Path(__file__).parents[3] / "src"
+    for name, text in _SLIM.items():
+        (tmp_path / "tf_slim" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tf_slim" / name).write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", _SCENE],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(tmp_path)]), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "fine", done.stderr
