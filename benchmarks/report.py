@@ -1,138 +1,232 @@
-"""`RESULTS.md` and `BIG.md` out of results: the machine, a summary of the goals, a table per row."""
+"""The pages of the results: figures, ratios and verdicts in one table, then missed goals, notes, runs and versions.
+
+A ratio is how many times as fast as the peer Lightwell is: of rates ours / theirs, of times theirs / ours, of memory
+how many times ours goes into theirs. It is taken of the medians; its spread is that of the ratios of each round.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import spread, telling
-from benchmarks.goals import AtLeast, Figures, Goal, judge, ratio
-from benchmarks.peers import PEERS, title_of
-from benchmarks.results import Results, RowResult
-from benchmarks.rows import ROWS, Row
+from benchmarks.peers import BEFORE, PEERS, title_of
+from benchmarks.results import Figures, Results
+from benchmarks.rows import ROWS, Goal, Row
 
-_INTRO = """\
-{title}
+_MEDIANS = """\
+Figures are medians, with the least and the most of any round. A ratio is how many times as fast as the peer Lightwell
+is: 2 is half the time, higher is better. Both figures of a ratio come from one run, taken in turns. The last column is
+the run, listed at the end."""
+_MORE = "Other pages: [BIG.md](BIG.md), [GROWTH.md](GROWTH.md), [SCALING.md](SCALING.md)."
+_GROWTH = """\
+One process per point. Memory is the peak of what is resident, above what was before the work began. "One more" is what
+a unit more (a layer, a row, a weight) costs: the difference to the size before, divided by the difference of sizes.
+Where it stays the same, cost is linear. Figures of different runs are not comparable."""
+_SCALING = """\
+Real processes on one machine, joined by `TF_CONFIG` where there are several. Each that trains has one core (with two
+devices, two) and one thread for a matrix product. A step is one worker's own, the median of stretches of 50, with the
+least and the most. Two independent processes show what two cores are worth. Bytes are those of the loopback device;
+beside them what follows from the variables: over parameter servers all weights to a worker and all gradients back, in
+a ring of n processes 2 (n - 1) times the weights."""
+PAGES = {  # page to file, title, the command that writes it, and its introduction
+    "bench": ("RESULTS.md", "Benchmark results", "make bench", f"{_MEDIANS}\n\n{_MORE}"),
+    "big": ("BIG.md", "Big models", "make bench ROWS=big", _MEDIANS),
+    "growth": ("GROWTH.md", "Growth", "make bench-growth", _GROWTH),
+    "scaling": ("SCALING.md", "Scaling", "make bench-scaling", _SCALING),
+}
 
-Written by `{command}`; [README.md](README.md) says how it measures. All figures are medians, with the least and the
-most of any round beside them. A ratio is how many times as fast as the peer Lightwell is: 2 is half the time, 1 is
-equal, higher is better. Both figures of a ratio come from the same run, taken in turns."""
-_BESIDE = "How time and memory grow is in [GROWTH.md](GROWTH.md); `make bench ROWS=big` measures big models, to BIG.md."
 
-
-def render(results: Results, profiles: Path | None = None, *, is_big: bool = False) -> str:
-    """The page.
-
-    Args:
-        results: all that was measured.
-        profiles: where `make bench-profile` leaves what it finds; rows that miss a goal point there.
-        is_big: whether it is the page of the big models.
-    """
-    measured = [(row, results.rows[row.key]) for row in ROWS if row.key in results.rows and row.is_big == is_big]
-    title, command = ("# Big models", "make bench ROWS=big") if is_big else ("# Benchmark results", "make bench")
-    parts = [_INTRO.format(title=title, command=command)] + ([] if is_big else [_BESIDE])
-    if any(info.get("is_quick") for info in results.runs.values()):
+def render(page: str, results: Results) -> str:
+    """A page; empty if no row of it has figures."""
+    rows = [row for row in ROWS if row.page == page and row.key in results.rows]
+    used = {one.run for row in rows for one in results.rows[row.key].values()}
+    runs = {name: number for number, name in enumerate(sorted(used, key=lambda name: results.runs[name]["date"]), 1)}
+    if not rows:
+        return ""
+    _, title, command, intro = PAGES[page]
+    parts = [f"# {title}", f"Written by `{command}`; [README.md](README.md) says how it measures. {intro}"]
+    if any(results.runs[name].get("is_quick") for name in runs):
         parts.append("**A quick run with tiny data, to see that everything runs: these figures mean nothing.**")
-    newest = max((result.run for _, result in measured), default="")
-    if newest:
-        parts += [*_run_section(results.runs[newest]), *_summary(measured), *([] if is_big else _charts(results))]
-    for row, result in measured:
-        parts += _row_section(row, result, results, newest, profiles)
-    return "\n\n".join(parts) + "\n"
+    plain = [row for row in rows if not row.columns]
+    if plain:
+        parts += _goals(plain, results, runs)
+    for row in (row for row in rows if row.columns):
+        parts += filter(None, [f"## {row.title}", row.note, _columns_table(row, results.rows[row.key], runs)])
+    return "\n\n".join([*parts, *_runs(runs, results)]) + "\n"
 
 
-def _run_section(info: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Machine and versions"
-    cores = ", ".join(map(str, info["used_cores"]))
-    state = " with changes" if info.get("is_modified") else ""
-    yield "\n".join(
-        [
-            f"- Date: {info['date']}; sources: {info.get('commit') or 'unknown'}{state}",
-            f"- Machine: {info['cpu']}, {info['cores']} cores, {info['memory_gb']} GB, {info['system']}",
-            f"- Threads: every process is pinned to the cores {cores}; {len(info['used_cores'])} threads inside an "
-            "operation and as many between operations, in every library",
-            f"- Rounds: {info['rounds']}, each measurement about {info['seconds']:g} s; the run took "
-            f"{info['elapsed'] / 60:.0f} min; load of the machine before it: {info['load_before']:g}",
-        ]
-    )
-    if info["load_before"] > 0.5 * info["cores"]:
-        yield "**The machine was busy with other work when the run began: do not trust these figures.**"
-    lines = ["| process | versions |", "|---|---|"]
-    for worker, versions in info["versions"].items():
-        told = ", ".join(f"{name} {version}" for name, version in versions.items() if version != "absent")
-        lines.append(f"| {PEERS[worker].title} | {told} |")
+def _goals(rows: list[Row], results: Results, runs: Mapping[str, int]) -> Iterator[str]:
+    """The counts of verdicts, the table of all rows, and what has to be said of some."""
+    lines = ["| work | who | median | spread | ratio | goal | | run |", "|---|---|---|---|---|---|---|---|"]
+    marks, missed, notes = [], [], [f"- `{row.key}`: {row.note}" for row in rows if row.note]
+    for row in rows:
+        figures, misses = results.rows[row.key], []
+        for goal in row.goals:
+            mark, words = judge(goal, row, figures)
+            marks.append(mark)
+            if mark == "missed":
+                against = f" {title_of(goal.against)}" if goal.against else ""
+                misses.append(f"{goal_words(goal, row)}{against} came to {words}")
+        if misses:
+            missed.append(f"- `{row.key}`: {'; '.join(misses)}. {row.limit}".rstrip())
+        first = f"`{row.key}` {row.title}"
+        for contender in (one for one in row.contenders if one in figures):
+            lines.append(f"| {first} | {_line(row, contender, figures)} | {runs[figures[contender].run]} |")
+            first = ""
+    counts = ", ".join(f"{marks.count(mark)} {mark}" for mark in ("met", "missed", "not known"))
+    yield f"Of {len(marks)} goals: {counts}."
     yield "\n".join(lines)
-
-
-def _summary(measured: list[tuple[Row, RowResult]]) -> Iterator[str]:
-    yield "## Goals"
-    lines = ["| work | Lightwell | goal | came to | |", "|---|---|---|---|---|"]
-    verdicts = []
-    for row, result in measured:
-        for number, goal in enumerate(row.goals):
-            verdict = judge(goal, row.ours, result.figures, row.kind)
-            verdicts.append(verdict.is_met)
-            shown = (_linked(row), telling(result.figures[row.ours], row)) if not number else ("", "")
-            lines.append(f"| {shown[0]} | {shown[1]} | {_goal(goal)} | {verdict.words} | {_marked(verdict.mark)} |")
-    counts = [(verdicts.count(True), "met"), (verdicts.count(False), "missed"), (verdicts.count(None), "not known")]
-    yield "Of " + f"{len(verdicts)} goals: " + ", ".join(f"{count} {word}" for count, word in counts) + "."
-    yield "\n".join(lines)
-
-
-def _charts(results: Results) -> Iterator[str]:
-    if any(row.figures for row in results.rows.values()):
-        yield "![How many times as fast as each peer, against the goals](images/goals.png)"
-
-
-def _row_section(row: Row, result: RowResult, results: Results, newest: str, profiles: Path | None) -> Iterator[str]:
-    yield f'### {row.title}\n\n<a id="{row.key}"></a>`{row.key}`' + (f". {row.note}" if row.note else "")
-    if result.run != newest:
-        yield f"From an earlier run, of {results.runs[result.run]['date']}."
-    heads = "| | median | spread | Lightwell is … as fast | goal | |"
-    lines = [heads, "|---|---|---|---|---|---|"]
-    lines += [_line(row, contender, result.figures) for contender in row.contenders]
-    yield "\n".join(lines)
-    verdicts = [(goal, judge(goal, row.ours, result.figures, row.kind)) for goal in row.goals]
-    missed = [f"{_goal(goal)} came to {verdict.words}" for goal, verdict in verdicts if verdict.is_met is False]
-    if missed:
-        yield " ".join(filter(None, [f"Missed: {'; '.join(missed)}.", row.limit, _where_time_goes(row, profiles)]))
+    unmeasured = [row.key for row in ROWS if row.page == rows[0].page and row not in rows]
+    if unmeasured:
+        yield f"Not measured yet: {', '.join(f'`{key}`' for key in unmeasured)}."
+    for title, texts in (("Missed", missed), ("Notes", notes)):
+        if texts:
+            yield f"## {title}\n\n" + "\n".join(texts)
 
 
 def _line(row: Row, contender: str, figures: Mapping[str, Figures]) -> str:
-    own, title = figures[contender], title_of(contender)
-    title = f"**{title}**" if contender == row.ours else title
+    own, is_ours = figures[contender], contender == row.ours
+    title = f"**{title_of(contender)}**" if is_ours else title_of(contender)
     if not own.values:
-        return f"| {title} | {own.why_not} | | | | |"
-    times, goal, mark = "", "", ""
-    if contender == row.ours:
-        alone = [goal for goal in row.goals if not isinstance(goal, AtLeast)]
-        goal = "; ".join(one.words for one in alone)
-        mark = "; ".join(_marked(judge(one, row.ours, figures, row.kind).mark) for one in alone)
-    else:
-        found = ratio(figures[row.ours], own, row.kind)
-        times = "" if found is None else f"{found.times:.2f} x ({found.least:.2f} .. {found.most:.2f})"
-        against = [one for one in row.goals if isinstance(one, AtLeast) and one.against == contender]
-        goal = "; ".join(one.words for one in against)
-        mark = "; ".join(_marked(judge(one, row.ours, figures, row.kind).mark) for one in against)
-    return f"| {title} | {telling(own, row)} | {spread(own, row)} | {times} | {goal} | {mark} |"
+        return f"{title} | {own.problem} | | | | "
+    times = None if is_ours else ratio(figures[row.ours], own, row.kind)
+    shown = "" if times is None else f"{times[0]:.2f} x ({times[1]:.2f} .. {times[2]:.2f})"
+    goals = [goal for goal in row.goals if goal.against == ("" if is_ours else contender)]
+    words = "; ".join(goal_words(goal, row) for goal in goals)
+    marks = "; ".join(judge(goal, row, figures)[0].replace("missed", "**missed**") for goal in goals)
+    ends = [value_words(end, row.kind) for end in (min(own.values), max(own.values))] if len(own.values) > 1 else []
+    return f"{title} | {median_words(own, row)} | {' .. '.join(ends)} | {shown} | {words} | {marks}"
 
 
-def _where_time_goes(row: Row, profiles: Path | None) -> str:
-    if profiles is not None and (profiles / f"{row.key}.md").exists():
-        return f"Where the time goes: [profiles/{row.key}.md](profiles/{row.key}.md)."
-    return f"Where the time goes: `make bench-profile ROW={row.key}` writes it to profiles/{row.key}.md."
+def _columns_table(row: Row, figures: Mapping[str, Figures], runs: Mapping[str, int]) -> str:
+    """The table of a row with further columns; where it has sizes, with what one more costs."""
+    columns = [("time" if row.kind == "seconds" else row.unit, "", row.kind), *row.columns]
+    heads = [f"{head} | one more" if row.sizes else head for head, _, _ in columns]
+    lines = [f"| {'size | ' if row.sizes else ''}who | {' | '.join(heads)} | run |"]
+    lines.append("|---" * (lines[0].count("|") - 1) + "|")
+    for contender in row.contenders:
+        before: tuple[int, Figures] | None = None
+        for size in row.sizes or (0,):
+            one = figures.get(f"{contender}@{size}" if row.sizes else contender)
+            if one is None:
+                continue
+            cells = [f"{size:,}"] * bool(row.sizes) + [title_of(contender)]
+            if not one.values:
+                empty = [""] * (lines[1].count("|") - len(cells) - 3)
+                lines.append(f"| {' | '.join([*cells, one.problem, *empty])} | {runs[one.run]} |")
+                continue
+            for _, key, kind in columns:
+                cells.append(value_words(one.value(key), kind))
+                if row.sizes:
+                    more = before and (one.value(key) - before[1].value(key)) / (size - before[0])
+                    cells.append("" if more is None else _small_words(more, kind))
+            before = size, one
+            lines.append(f"| {' | '.join(cells)} | {runs[one.run]} |")
+    return "\n".join(lines)
 
 
-def _goal(goal: Goal) -> str:
-    if isinstance(goal, AtLeast):
-        return f"{goal.words} {title_of(goal.against)}"
-    return goal.words
+def _runs(runs: Mapping[str, int], results: Results) -> Iterator[str]:
+    """When, on what and with which versions the figures were taken."""
+    lines, versions = [], {}
+    for name, number in runs.items():
+        info = results.runs[name]
+        facts = [
+            f"{number}. {info['date']}",
+            f"sources {info['commit']}" + " with changes" * info.get("is_modified", False)
+            if info.get("commit")
+            else "",
+            f"{info['cpu']}, {info['cores']} cores",
+            f"{info['memory_gb']} GB" if "memory_gb" in info else "",
+            info.get("gpu", ""),
+            f"pinned to {len(info['used_cores'])} cores and as many threads" if "used_cores" in info else "",
+            f"rounds: {info['rounds']}, of about {info['seconds']:g} s" if "rounds" in info else "",
+            f"load before: {info['load_before']:g}",
+            "**busy: do not trust it**" if info["load_before"] > 0.5 * info["cores"] else "",
+        ]
+        lines.append(", ".join(filter(None, facts)))
+        for peer, packages in info.get("versions", {}).items():
+            shown = ", ".join(f"{package} {version}" for package, version in packages.items() if version != "absent")
+            if peer != BEFORE:
+                versions.setdefault((PEERS[peer].title, shown), []).append(str(number))
+    yield "## Runs\n\n" + "\n".join(lines)
+    if versions:
+        table = [f"| {title} | {shown} | {', '.join(numbers)} |" for (title, shown), numbers in versions.items()]
+        yield "\n".join(["| process | versions | runs |", "|---|---|---|", *table])
 
 
-def _linked(row: Row) -> str:
-    return f"[{row.title}](#{row.key})"
+def ratio(ours: Figures, theirs: Figures, kind: str) -> tuple[float, float, float] | None:
+    """How many times as fast ours is, with the least and the most of any round; None where one has no figures."""
+    if not ours.values or not theirs.values or kind in ("drift", "share") or ours.run != theirs.run:
+        return None
+    pairs = [(ours.median, theirs.median), *zip(ours.values, theirs.values, strict=False)]
+    times = [mine / peer if kind == "per_second" else peer / mine for mine, peer in pairs]
+    return times[0], min(times[1:]), max(times[1:])
 
 
-def _marked(mark: str) -> str:
-    return f"**{mark}**" if mark == "missed" else mark
+def judge(goal: Goal, row: Row, figures: Mapping[str, Figures]) -> tuple[str, str]:
+    """Whether a goal is "met", "missed" or "not known", and what it came to."""
+    ours, theirs = figures[row.ours], figures.get(goal.against, Figures(problem="not measured"))
+    if not ours.values:
+        return ("missed" if goal.bound is None else "not known"), ours.problem
+    if goal.bound is None:
+        return "met", "it works"
+    if not goal.against:
+        value = max(ours.values) if row.kind == "drift" else ours.median
+        is_met = value >= goal.bound if row.kind == "per_second" else value <= goal.bound
+        return ("met" if is_met else "missed"), value_words(value, row.kind)
+    times = ratio(ours, theirs, row.kind)
+    if times is None:
+        return "not known", theirs.problem or "measured in another run"
+    words = f"{1 / times[0]:.2f} x the {goal.inverse}" if goal.inverse else f"{times[0]:.2f} x"
+    return ("met" if times[0] >= goal.bound else "missed"), words
+
+
+def goal_words(goal: Goal, row: Row) -> str:
+    if goal.bound is None:
+        return "works at all"
+    if goal.inverse:
+        return f"<= {round(1 / goal.bound, 2):g} x the {goal.inverse} of"
+    if goal.against:
+        return f">= {goal.bound:g} x"
+    return f"{'>=' if row.kind == 'per_second' else '<='} {value_words(goal.bound, row.kind)}"
+
+
+def median_words(figures: Figures, row: Row) -> str:
+    """The median with its unit; of a drift also the memory, of a share the whole."""
+    words, details = value_words(figures.median, row.kind), figures.details
+    if row.kind == "per_second":
+        return f"{words} {row.unit}"
+    if "whole" in details:
+        return f"{words} of {value_words(details['whole'], 'seconds')}"
+    if "resident_mb" in details:
+        curve = details["resident_mb"]
+        return f"{words} ({curve[0]:,.0f} to {curve[-1]:,.0f} MB in {details['calls']:,} calls)"
+    return words
+
+
+def value_words(value: float, kind: str) -> str:
+    """A figure in the unit that a reader expects."""
+    if kind == "seconds":
+        if value >= 1:
+            return f"{value:.2f} s"
+        return f"{value * 1e3:.1f} ms" if value >= 0.01 else f"{value * 1e3:.3f} ms"
+    formats = {"drift": "{:+.2%}", "share": "{:.1%}", "megabytes": "{:,.0f} MB", "ms": "{:.2f} ms", "count": "{:,.0f}"}
+    return formats.get(kind, "{:,.0f}" if value >= 100 else "{:.1f}").format(value)
+
+
+def _small_words(value: float, kind: str) -> str:
+    """The cost of one more unit, in the largest unit in which it is at least 1."""
+    scales = ((1e3, "kB"), (1e6, "B")) if kind == "megabytes" else ((1, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
+    scale, unit = next((one for one in scales if abs(value) * one[0] >= 1), scales[-1])
+    return f"{value * scale:,.1f} {unit}"
+
+
+def profile_words(row: Row, profile: Mapping[str, Any]) -> str:
+    """A profile as tables: own time by function, and time with callees by function of Lightwell."""
+    ours = [one for one in profile["functions"] if "lightwell/" in one[3]]
+    lines = [f"# Where the time goes: {row.title}", "", f"`{row.key}`: {profile['whole']:.2f} s of the calling thread."]
+    for head, place, functions in (("own time", 0, profile["functions"]), ("with callees, Lightwell", 1, ours)):
+        lines += ["", f"| {head} | calls | function |", "|---|---|---|"]
+        top = sorted(functions, key=lambda one: -one[place])[:15]
+        lines += [f"| {one[place]:.1%} | {one[2]:,} | `{one[3]}` |" for one in top]
+    return "\n".join(lines)

@@ -1,95 +1,72 @@
-"""The results of runs: what `results.json` holds.
+"""What `results.json` holds: the figures of every row, each with the run that it comes from.
 
-A run may measure only some rows. Each row keeps the run it comes from, so that a row measured again replaces the old
-one and every figure can be traced to a date, a machine and versions. Ratios are never taken across runs.
+A run may measure some rows only; the others keep the figures of their own run. Ratios are taken within a run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.goals import Figures
-
 
 @dataclass(frozen=True)
-class RowResult:
-    """One row.
+class Figures:
+    """What one contender came to in one row."""
 
-    Attributes:
-        run: the run it was measured in.
-        figures: by contender.
-    """
+    run: str = ""  # the run it was measured in
+    values: tuple[float, ...] = ()  # one per round
+    problem: str = ""  # why there are none, as "absent: ..." or "fails: ..."
+    details: Mapping[str, Any] = field(default_factory=dict)  # further figures
 
-    run: str
-    figures: Mapping[str, Figures]
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
 
-
-@dataclass(frozen=True)
-class GrowthPoint:
-    """Time and memory of one contender at one size, and the run it was measured in."""
-
-    axis: str
-    contender: str
-    size: int
-    run: str = ""
-    seconds: float | None = None
-    start_seconds: float | None = None
-    memory_mb: float | None = None
-    absent: str = ""
+    def value(self, key: str = "") -> float:
+        """A further figure, or the median."""
+        return float(self.details[key]) if key else self.median
 
 
 @dataclass(frozen=True)
 class Results:
-    """All rows and all points, each with its run.
+    """Runs by name (date, machine, versions, settings), and rows: the figures by contender or "contender@size"."""
 
-    Attributes:
-        runs: run to what it was made on: date, machine, versions, settings.
-        rows: row key to result.
-        growth: points along the axes of growth.
-    """
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: dict[str, dict[str, Figures]] = field(default_factory=dict)
 
-    runs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    rows: Mapping[str, RowResult] = field(default_factory=dict)
-    growth: tuple[GrowthPoint, ...] = ()
-
-    def updated(self, newer: Results) -> Results:
-        """These results with newer ones in the place of those they measured again."""
-        rows = {**self.rows, **newer.rows}
-        again = {(point.axis, point.contender, point.size) for point in newer.growth}
-        kept = (one for one in self.growth if (one.axis, one.contender, one.size) not in again)
-        growth = (*kept, *newer.growth)
-        used = {*(row.run for row in rows.values()), *(point.run for point in growth)}
-        runs = {name: info for name, info in {**self.runs, **newer.runs}.items() if name in used}
-        return Results(runs, rows, growth)
-
-    def with_all(self, contenders: Mapping[str, Sequence[str]]) -> Results:
-        """Without rows that were measured before one of their contenders was there."""
-        rows = {
-            key: row for key, row in self.rows.items() if key in contenders and set(contenders[key]) <= set(row.figures)
-        }
-        return replace(self, rows=rows)
+    def add(self, key: str, figures: Mapping[str, Figures], run: str, info: dict[str, Any]) -> None:
+        """Replaces the figures of a row, of a row with sizes those of the same points; drops runs without figures."""
+        earlier = self.rows.get(key, {}) if any("@" in point for point in figures) else {}
+        self.rows[key] = {**earlier, **figures}
+        used = {one.run for row in self.rows.values() for one in row.values()}
+        self.runs[run] = info
+        for name in set(self.runs) - used:
+            del self.runs[name]
 
 
 def load(path: Path) -> Results:
-    """Reads results; none, if the file is not there."""
+    """Reads results; none, if there is no file."""
     if not path.exists():
         return Results()
     raw = json.loads(path.read_text(encoding="utf-8"))
     rows = {
-        key: RowResult(row["run"], {name: _figures(one) for name, one in row["figures"].items()})
+        key: {
+            point: Figures(one["run"], tuple(one["values"]), one["problem"], one["details"])
+            for point, one in row.items()
+        }
         for key, row in raw["rows"].items()
     }
-    return Results(raw["runs"], rows, tuple(GrowthPoint(**point) for point in raw["growth"] if "run" in point))
+    return Results(raw["runs"], rows)
 
 
 def save(results: Results, path: Path) -> None:
-    """Writes results."""
-    path.write_text(json.dumps(asdict(results), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _figures(raw: Mapping[str, Any]) -> Figures:
-    return Figures(tuple(raw["values"]), raw["absent"], raw["failed"], raw["details"])
+    """Writes results, a run or a row on a line."""
+    parts = []
+    for part, content in asdict(results).items():
+        lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(one)}" for key, one in content.items())
+        parts.append(f' "{part}": {{\n{lines}\n }}')
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")

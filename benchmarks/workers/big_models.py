@@ -6,8 +6,8 @@ Takes TensorFlow, and a `dense` in the spelling of TF 1; gives the loss of a bat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,34 +15,20 @@ from benchmarks.workers.data import Array
 
 Dense = Callable[..., Any]
 Arrays = tuple[dict[str, Array], Array]
+_dropout = lambda tf, net: tf.nn.dropout(net, rate=0.1)  # noqa: E731
 TOUCHED_MB = 1_500  # a bit more than the weights of either, as they are held and as they are saved
 
 
-@dataclass(frozen=True)
-class Big:
-    """A big model and its data.
-
-    Attributes:
-        arrays: gives the features and labels to train on.
-        batch: how many rows a step takes.
-        loss: gives the loss of a batch, as a function of TensorFlow, `dense`, features and labels.
-        optimizer: makes the optimizer, as a function of TensorFlow.
-        warm: so many steps are run before the measured ones.
-        steps: so many steps are measured.
-    """
-
-    arrays: Callable[[], Arrays]
+class Big(NamedTuple):  # a model and its data
+    arrays: Callable[[], Arrays]  # the features and labels to train on
     batch: int
-    loss: Callable[[Any, Dense, dict[str, Any], Any], Any]
-    optimizer: Callable[[Any], Any]
-    warm: int
-    steps: int
+    loss: Callable[[Any, Dense, dict[str, Any], Any], Any]  # of TensorFlow, `dense`, features and labels
+    optimizer: Callable[[Any], Any]  # of TensorFlow
+    warm: int  # steps before the measured ones
+    steps: int  # measured steps
 
 
-@dataclass(frozen=True)
-class Encoder:
-    """The shape of a transformer encoder; as it comes, BERT-base: 110 million weights."""
-
+class Encoder(NamedTuple):  # as it comes, BERT-base: 110 million weights
     layers: int = 12
     width: int = 768
     heads: int = 12
@@ -50,10 +36,7 @@ class Encoder:
     positions: int = 32
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The shape of a model on embeddings; as it comes, 320 million weights in 20 tables."""
-
+class Tables(NamedTuple):  # as it comes, 320 million weights in 20 tables
     tables: int = 20
     rows: int = 1_000_000
     width: int = 16
@@ -61,63 +44,51 @@ class Tables:
 
 
 def big_models(is_quick: bool) -> dict[str, Big]:
-    """The models by name; for a quick run, tiny ones."""
     encoder = Encoder(2, 32, 2, 1_000, 8) if is_quick else Encoder()
     tables = Tables(3, 1_000, 4, 3) if is_quick else Tables()
+    adam = lambda tf: tf.compat.v1.train.AdamOptimizer(1e-4)  # noqa: E731
+    descent = lambda tf: tf.compat.v1.train.GradientDescentOptimizer(1e-2)  # noqa: E731
+    few, many = ((2, 2), (10, 10)) if is_quick else ((4, 12), (300, 1_000))
     return {
-        "bert": Big(
-            lambda: sentences(encoder),
-            4,
-            lambda tf, dense, features, labels: encoder_loss(tf, dense, features, labels, encoder),
-            lambda tf: tf.compat.v1.train.AdamOptimizer(1e-4),
-            *((2, 2) if is_quick else (4, 12)),
-        ),
-        "dlrm": Big(
-            lambda: visits(tables),
-            256,
-            lambda tf, dense, features, labels: tables_loss(tf, dense, features, labels, tables),
-            lambda tf: tf.compat.v1.train.GradientDescentOptimizer(1e-2),
-            *((10, 10) if is_quick else (300, 1_000)),
-        ),
+        "bert": Big(partial(sentences, encoder), 4, partial(encoder_loss, encoder), adam, *few),
+        "dlrm": Big(partial(visits, tables), 256, partial(tables_loss, tables), descent, *many),
     }
 
 
-def sentences(shape: Encoder, rows: int = 512) -> Arrays:
-    """Rows of tokens, with a label of 0 or 1."""
+def sentences(shape: Encoder) -> Arrays:
     generator = np.random.default_rng(7)
-    tokens = generator.integers(0, shape.vocabulary, (rows, shape.positions), dtype=np.int32)
-    return {"tokens": tokens}, generator.integers(0, 2, rows, dtype=np.int32)
+    tokens = generator.integers(0, shape.vocabulary, (512, shape.positions), dtype=np.int32)
+    return {"tokens": tokens}, generator.integers(0, 2, 512, dtype=np.int32)
 
 
-def visits(shape: Tables, rows: int = 20_000) -> Arrays:
+def visits(shape: Tables) -> Arrays:
     """Rows of numbers and of ids, a few of which are frequent, with a label of 0 or 1."""
-    generator = np.random.default_rng(7)
+    generator, rows = np.random.default_rng(7), 20_000
     ids = (shape.rows * generator.random((rows, shape.tables)) ** 4).astype(np.int32)
     numbers = generator.standard_normal((rows, shape.numbers)).astype(np.float32)
     return {"ids": ids, "numbers": numbers}, generator.integers(0, 2, rows).astype(np.float32)
 
 
-def encoder_loss(tf: Any, dense: Dense, features: dict[str, Any], labels: Any, shape: Encoder) -> Any:
-    """The loss of a classifier on a transformer encoder."""
+def encoder_loss(shape: Encoder, tf: Any, dense: Dense, features: dict[str, Any], labels: Any) -> Any:
     tf1, width = tf.compat.v1, shape.width
     small = tf1.truncated_normal_initializer(stddev=0.02)
     with tf1.variable_scope("embeddings"):
         words = tf1.get_variable("words", [shape.vocabulary, width], initializer=small)
         positions = tf1.get_variable("positions", [shape.positions, width], initializer=small)
         net = tf.nn.embedding_lookup(words, features["tokens"]) + positions
-        net = _dropped(tf, _normalized(tf, tf.reshape(net, [-1, width])))
+        net = _dropout(tf, _normalized(tf, tf.reshape(net, [-1, width])))
     for layer in range(shape.layers):
         with tf1.variable_scope(f"layer_{layer}"):
-            attended = _dropped(tf, dense(_attention(tf, dense, net, shape), width, name="attended"))
+            attended = _dropout(tf, dense(_attention(tf, dense, net, shape), width, name="attended"))
             net = _normalized(tf, net + attended, "after_attention")
             wide = dense(net, 4 * width, activation=tf.nn.gelu, name="wide")
-            net = _normalized(tf, net + _dropped(tf, dense(wide, width, name="narrow")), "after_wide")
+            net = _normalized(tf, net + _dropout(tf, dense(wide, width, name="narrow")), "after_wide")
     first = tf.reshape(net, [-1, shape.positions, width])[:, 0]
     logits = dense(dense(first, width, activation=tf.nn.tanh, name="pooled"), 2, name="logits")
     return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
 
 
-def tables_loss(tf: Any, dense: Dense, features: dict[str, Any], labels: Any, shape: Tables) -> Any:
+def tables_loss(shape: Tables, tf: Any, dense: Dense, features: dict[str, Any], labels: Any) -> Any:
     """The loss of a click model: numbers through a small network, ids through tables, then all pairs of them."""
     tf1 = tf.compat.v1
     scale = tf1.random_uniform_initializer(-0.05, 0.05)
@@ -146,7 +117,7 @@ def _attention(tf: Any, dense: Dense, net: Any, shape: Encoder) -> Any:
 
     query, key, value = split("query"), split("key"), split("value")
     scores = tf.nn.softmax(tf.matmul(query, key, transpose_b=True) / each**0.5)
-    mixed = tf.transpose(tf.matmul(_dropped(tf, scores), value), [0, 2, 1, 3])
+    mixed = tf.transpose(tf.matmul(_dropout(tf, scores), value), [0, 2, 1, 3])
     return tf.reshape(mixed, [-1, shape.width])
 
 
@@ -157,7 +128,3 @@ def _normalized(tf: Any, net: Any, name: str = "normalized") -> Any:
         shift = tf.compat.v1.get_variable("beta", [width], initializer=tf.compat.v1.zeros_initializer())
         mean, variance = tf.nn.moments(net, axes=[-1], keepdims=True)
         return tf.nn.batch_normalization(net, mean, variance, shift, scale, 1e-12)
-
-
-def _dropped(tf: Any, net: Any) -> Any:
-    return tf.nn.dropout(net, rate=0.1)

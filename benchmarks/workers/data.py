@@ -1,10 +1,15 @@
-"""The data of every peer: the same arrays from the same seeds. NumPy alone."""
+"""The data of every peer, the same arrays from the same seeds, and the rows that predict them by a function."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from benchmarks.workers.protocol import Measure, Plan, Worker, measure_calls
 
 FEATURES = 784
 CLASSES = 10
@@ -16,7 +21,11 @@ TEXT_COLUMNS = tuple(f"text_{number}" for number in range(10))
 NUMBER_COLUMNS = tuple(f"number_{number}" for number in range(10))
 VOCABULARY = tuple(f"word_{number}" for number in range(100))
 
+GROWTH_FEATURES = GROWTH_WIDTH = 64
+WATCHED_LAYERS = 32
+
 Array = np.ndarray[Any, Any]
+MakePredict = Callable[[], Callable[[Any], Any]]
 
 
 def digits(rows: int, features: int = FEATURES, seed: int = 7) -> tuple[Array, Array]:
@@ -44,13 +53,38 @@ class Batches:
         self._order = np.arange(rows)
 
     def next(self) -> Array:
-        """The row numbers of the next batch."""
         if self._at + self._batch > self._rows:
             self._order, self._at = self._generator.permutation(self._rows), 0
         self._at += self._batch
         return self._order[self._at - self._batch : self._at]
 
 
-def slices(rows: int, batch: int) -> list[slice]:
-    """The rows in order, batch by batch."""
-    return [slice(start, min(start + batch, rows)) for start in range(0, rows, batch)]
+def growth_layers(row: str, size: int) -> tuple[int, ...]:
+    """The widths of the hidden layers in a row of growth; the logits are one more layer."""
+    if row == "growth_params":  # two layers that are wide enough for about so many weights in all
+        around = GROWTH_FEATURES + CLASSES
+        return (max(1, round((math.sqrt(around**2 + 4 * size) - around) / 2)),) * 2
+    layers = {"growth_layers": size, "growth_watches": WATCHED_LAYERS}.get(row, 2)
+    return (GROWTH_WIDTH,) * (layers - 1)
+
+
+def register_predictions(worker: Worker, makers: dict[str, MakePredict]) -> None:
+    for variant, make in makers.items():
+        for row, batch in {"predict_batches": BATCH, "predict_batches_256": 256}.items():
+            worker.row(row, variant)(partial(_batches, make, batch))
+        worker.row("one_row", variant)(partial(_one_row, make))
+
+
+def _batches(make: MakePredict, batch: int, plan: Plan) -> Measure:
+    rows = plan.scaled(PREDICT_ROWS, 500)
+    pixels, predict = digits(rows)[0], make()
+
+    def call() -> None:
+        for start in range(0, rows, batch):
+            predict(pixels[start : start + batch])
+
+    return measure_calls(call, plan, rows)
+
+
+def _one_row(make: MakePredict, plan: Plan) -> Measure:
+    return measure_calls(partial(make(), digits(1)[0]), plan, warm=100)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -12,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.workers import data
-from benchmarks.workers.prediction_pieces import add_predictions
-from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps
+from benchmarks.workers.protocol import Measure, Plan, Worker, measure_loop
 
 worker = Worker(("jax", "jaxlib", "numpy"))
 Weights = list[tuple[Any, Any]]
@@ -21,87 +19,57 @@ Forward = Callable[[Weights, Any, Any], Any]
 SCANNED = 50  # steps in a call
 
 
-def mlp_weights() -> Weights:
-    """784-128-10."""
-    return [_pair(data.FEATURES, 128), _pair(128, data.CLASSES)]
+MLP = (data.FEATURES, 128), (128, data.CLASSES)
+CNN = (5, 5, 1, 32), (5, 5, 32, 64), (7 * 7 * 64, 1024), (1024, data.CLASSES)
 
 
 def mlp(weights: Weights, pixels: Any, key: Any) -> Any:
-    """The forward pass; there is nothing random in it."""
     hidden, out = weights
     return _dense(jax.nn.relu(_dense(pixels, hidden)), out)
 
 
-def cnn_weights() -> Weights:
-    """Two convolutions, two dense layers."""
-    return [_pair(5, 5, 1, 32), _pair(5, 5, 32, 64), _pair(7 * 7 * 64, 1024), _pair(1024, data.CLASSES)]
-
-
 def cnn(weights: Weights, pixels: Any, key: Any) -> Any:
-    """The forward pass in training."""
     net = pixels.reshape(-1, 28, 28, 1)
     for kernel, bias in weights[:2]:
         net = jax.lax.conv_general_dilated(net, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
         net = jax.nn.relu(net + bias)
         net = jax.lax.reduce_window(net, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
     net = jax.nn.relu(_dense(net.reshape(-1, 7 * 7 * 64), weights[2]))
-    kept = jax.random.bernoulli(key, 0.6, net.shape)
-    return _dense(jnp.where(kept, net / 0.6, 0), weights[3])
+    is_used = jax.random.bernoulli(key, 0.6, net.shape)
+    return _dense(jnp.where(is_used, net / 0.6, 0), weights[3])
 
 
-def train(make: Callable[[], Weights], forward: Forward, multiple: int, plan: Plan) -> Measure:
-    """Training."""
+def train(shapes: Any, forward: Forward, multiple: int, plan: Plan) -> Measure:
+    """Training: a call a step, or (`scan`) fifty steps a call over batches that are stacked before it."""
     pixels, labels = data.digits(data.TRAIN_ROWS)
-    batches, step = data.Batches(data.TRAIN_ROWS), _step(forward)
-    state = _first_state(make)
+    batches, step, state = data.Batches(data.TRAIN_ROWS), _step(forward), _first_state(shapes)
 
-    def run(steps: int) -> float:
-        started = time.perf_counter()
-        for _ in range(steps):
-            rows = batches.next()
-            *state[:], _ = step(*state, pixels[rows], labels[rows])
-        jax.block_until_ready(state)
-        return steps / (time.perf_counter() - started)
+    def one(state: Any, batch: Any) -> Any:
+        *state, loss = step(*state, *batch)
+        return tuple(state), loss
 
-    run(multiple)
-    return measured_steps(run, plan, guess=multiple, multiple=multiple)
+    many = jax.jit(lambda state, *stacked: jax.lax.scan(one, state, stacked), donate_argnums=(0,))
 
-
-def train_scanned(make: Callable[[], Weights], forward: Forward, plan: Plan) -> Measure:
-    """Training, many steps in a call, over batches that are put together before it."""
-    pixels, labels = data.digits(data.TRAIN_ROWS)
-    batches, step = data.Batches(data.TRAIN_ROWS), _step(forward)
-    state = _first_state(make)
-
-    @functools.partial(jax.jit, donate_argnums=(0,))
-    def many(state: Any, pixels: Any, labels: Any) -> Any:
-        def one(state: Any, batch: Any) -> Any:
-            *state, loss = step(*state, *batch)
-            return tuple(state), loss
-
-        return jax.lax.scan(one, state, (pixels, labels))
-
-    def run(steps: int) -> float:
-        started = time.perf_counter()
-        for _ in range(steps // SCANNED):
+    def call() -> None:
+        if plan.variant == "scan":
             rows = np.stack([batches.next() for _ in range(SCANNED)])
             state[:], _ = many(tuple(state), pixels[rows], labels[rows])
-        jax.block_until_ready(state)
-        return steps / (time.perf_counter() - started)
+        else:
+            rows = batches.next()
+            *state[:], _ = step(*state, pixels[rows], labels[rows])
 
-    run(SCANNED)
-    return measured_steps(run, plan, guess=SCANNED, multiple=SCANNED)
+    steps_a_call = SCANNED if plan.variant == "scan" else 1
+    wait = partial(jax.block_until_ready, state)
+    return measure_loop(call, plan, multiple=multiple, steps_a_call=steps_a_call, finish=wait)
 
 
-worker.piece("mlp_jit")(functools.partial(train, mlp_weights, mlp, 50))
-worker.piece("mlp_jit", "scan")(functools.partial(train_scanned, mlp_weights, mlp))
-worker.piece("mlp")(functools.partial(train, mlp_weights, mlp, 50))
-worker.piece("cnn")(functools.partial(train, cnn_weights, cnn, 10))
+worker.row("mlp_jit", "", "scan")(partial(train, MLP, mlp, 50))
+worker.row("mlp")(partial(train, MLP, mlp, 50))
+worker.row("cnn")(partial(train, CNN, cnn, 10))
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:
-    """A function from rows to class and probabilities."""
-    weights = mlp_weights()
+    weights = _weights(MLP)
 
     @jax.jit
     def compiled(pixels: Any) -> tuple[Any, Any]:
@@ -115,11 +83,11 @@ def prediction() -> Callable[[Any], dict[str, Any]]:
     return predict
 
 
-add_predictions(worker, prediction)
+data.register_predictions(worker, {"": prediction})
 
 
-def _first_state(make: Callable[[], Weights]) -> list[Any]:
-    weights = make()
+def _first_state(shapes: Any) -> list[Any]:
+    weights = _weights(shapes)
     zeros = jax.tree.map(jnp.zeros_like, weights)
     return [weights, zeros, jax.tree.map(jnp.zeros_like, weights), jnp.int32(0)]
 
@@ -129,7 +97,7 @@ def _step(forward: Forward) -> Callable[..., Any]:
         logs = jax.nn.log_softmax(forward(weights, pixels, key))
         return -jnp.take_along_axis(logs, labels[:, None], axis=1).mean()
 
-    @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
+    @partial(jax.jit, donate_argnums=(0, 1, 2))
     def step(weights: Weights, first: Weights, second: Weights, count: Any, pixels: Any, labels: Any) -> Any:
         loss, gradients = jax.value_and_grad(loss_of)(weights, pixels, labels, jax.random.key(count))
         count = count + 1
@@ -142,10 +110,10 @@ def _step(forward: Forward) -> Callable[..., Any]:
     return step
 
 
-def _pair(*shape: int) -> tuple[Any, Any]:
-    scale = np.sqrt(2 / np.prod(shape[:-1]))
-    kernel = np.random.default_rng(7).normal(0, scale, shape).astype(np.float32)
-    return jnp.asarray(kernel), jnp.zeros(shape[-1], jnp.float32)
+def _weights(shapes: Any) -> Weights:
+    generator = np.random.default_rng(7)
+    kernels = [generator.normal(0, np.sqrt(2 / np.prod(shape[:-1])), shape).astype(np.float32) for shape in shapes]
+    return [(jnp.asarray(kernel), jnp.zeros(kernel.shape[-1], jnp.float32)) for kernel in kernels]
 
 
 def _dense(inputs: Any, pair: tuple[Any, Any]) -> Any:

@@ -1,22 +1,24 @@
-"""What a worker and the bench say to each other: a line of JSON each way, over stdin and stdout.
+"""The worker's side of the protocol: a line of JSON on stdin for each request, one on stdout for each answer.
 
-Owns the loop of a worker, the clock, the resident memory. Takes requests (`about`, `prepare`, `measure`, `forget`),
-gives answers such as `{"row": "mlp", "variant": "fit", "per_second": 407.1}` or `{"row": "mlp", "error": "…"}`.
-Needs the standard library and NumPy alone: it runs in the environment of every peer.
+Requests are `about`, `prepare`, `measure`, `profile` and `forget`. An answer holds the figures of a row, such as
+`{"per_second": 407.1}`, or `{"error": "..."}`. Runs in the environment of every peer: the standard library alone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import cProfile
 import gc
 import json
 import os
 import platform
+import pstats
 import statistics
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
@@ -27,19 +29,13 @@ Measure = Callable[[], Figures]
 
 @dataclass(frozen=True)
 class Plan:
-    """How a piece of work is to be measured.
+    """How a row is to be measured."""
 
-    Attributes:
-        variant: which of a peer's ways to do it; "" where there is one.
-        seconds: how long one measurement should take.
-        size: where the growth with a size is measured, the size.
-        is_quick: tiny data and few repetitions, to see that everything runs; the figures mean nothing.
-    """
-
-    variant: str = ""
-    seconds: float = 1.5
-    size: int = 0
-    is_quick: bool = False
+    variant: str = ""  # which of a peer's ways to do it; "" where there is one
+    seconds: float = 1.5  # how long one measurement should take
+    size: int = 0  # in a row that has several
+    is_quick: bool = False  # tiny data, to see that everything runs; the figures mean nothing
+    device: str = "cpu"  # or "gpu"
 
     def scaled(self, full: int, quick: int) -> int:
         """A count of rows or repetitions: the full one, or the one for a quick run."""
@@ -51,79 +47,72 @@ Prepare = Callable[[Plan], Measure]
 
 @dataclass
 class Worker:
-    """The pieces of work one peer can do.
-
-    Args:
-        packages: the installed packages whose versions matter.
-        about: more to say of itself, computed on request.
-    """
+    """The rows that one peer can do, the packages whose versions are reported, and versions known otherwise."""
 
     packages: tuple[str, ...]
-    about: Callable[[], Figures] = dict
-    _pieces: dict[tuple[str, str], Prepare] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    _rows: dict[tuple[str, str], Prepare] = field(default_factory=dict)
 
-    def piece(self, row: str, *variants: str) -> Callable[[Prepare], Prepare]:
-        """Registers a function that prepares the work of a row, warm-up included, and returns what measures it once."""
+    def row(self, key: str, *variants: str) -> Callable[[Prepare], Prepare]:
+        """Registers a function that prepares a row, warm-up included, and returns what measures it once."""
 
         def register(prepare: Prepare) -> Prepare:
-            for variant in variants or ("",):
-                self._pieces[row, variant] = prepare
+            self._rows.update({(key, variant): prepare for variant in variants or ("",)})
             return prepare
 
         return register
 
-    def prepare(self, row: str, plan: Plan) -> Measure:
-        """Makes a piece of work ready.
-
-        Raises:
-            LookupError: this peer does not know the piece.
-        """
-        if (row, plan.variant) not in self._pieces:
-            known = ", ".join("/".join(filter(None, piece)) for piece in self._pieces)
-            raise LookupError(f"No piece {row!r} with variant {plan.variant!r}; there are {known}.")
-        return self._pieces[row, plan.variant](plan)
+    def prepare(self, key: str, plan: Plan) -> Measure:
+        """Prepares a row; a LookupError says that this peer does not know it."""
+        if (key, plan.variant) not in self._rows:
+            known = ", ".join("/".join(filter(None, row)) for row in self._rows)
+            raise LookupError(f"No row {key!r} with variant {plan.variant!r}; there are {known}.")
+        return self._rows[key, plan.variant](plan)
 
     def serve(self) -> None:
-        """Answers requests until stdin ends."""
-        answers = _private_stdout()
-        ready: dict[tuple[str, str], Measure] = {}
+        """Answers requests until stdin ends. What libraries print goes to stderr."""
+        answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+        prepared: dict[str, Measure] = {}
         for line in sys.stdin:
-            request = json.loads(line)
             try:
-                answer = self._answer(request, ready)
+                answer = self._answer(json.loads(line), prepared)
             except Exception as error:  # a peer that fails in one row goes on with the next
                 traceback.print_exc()
-                answer = {"error": told(error)}
-            piece = {key: request[key] for key in ("row", "variant") if key in request}
-            answers.write(json.dumps({**piece, **answer}) + "\n")
+                lines = str(error).strip().splitlines() or ["(no message)"]
+                answer = {"error": f"{type(error).__name__}: {lines[0]}"[:300]}
+            answers.write(json.dumps(answer) + "\n")
             answers.flush()
 
-    def _answer(self, request: Figures, ready: dict[tuple[str, str], Measure]) -> Figures:
-        if request["do"] == "about":
-            return {"versions": _versions(self.packages), **self.about()}
-        key = request["row"], request["variant"]
-        if request["do"] == "prepare":
-            ready[key] = self.prepare(
-                key[0], Plan(key[1], *(request[name] for name in ("seconds", "size", "is_quick")))
-            )
-            return {}
-        if request["do"] == "measure":
-            gc.collect()
-            return ready[key]()
-        for known in [known for known in ready if known[0] == key[0]]:
-            del ready[known]
+    def _answer(self, request: Figures, prepared: dict[str, Measure]) -> Figures:
+        do, key = request["do"], f"{request.get('row')}/{request.get('plan', {}).get('variant')}"
+        if do == "about":
+            packages = {name: _version(name) for name in self.packages}
+            return {**self.versions, "python": platform.python_version(), **packages}
         gc.collect()
+        if do == "prepare":
+            prepared[key] = self.prepare(request["row"], Plan(**request["plan"]))
+        if do == "measure":
+            return prepared[key]()
+        if do == "profile":
+            return _profile(prepared[key], request["is_between_marks"])
+        if do == "forget":
+            prepared.clear()
         return {}
 
 
-def told(error: BaseException) -> str:
-    """An error in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else '(no message)'}"[:300]
+_profiler: cProfile.Profile | None = None
+
+
+def mark(times: list[float], last: int) -> None:
+    """Notes the time; a profile of a training covers what lies between the last two marks."""
+    times.append(time.perf_counter())
+    if _profiler and len(times) >= last - 1:
+        (_profiler.disable if len(times) == last else _profiler.enable)()
 
 
 def seconds_per_call(call: Callable[[], Any], seconds: float) -> float:
-    """Calls again and again for about so many seconds, at least once; the mean time of a call."""
+    """The mean time of a call, called again and again for about so many seconds, at least once."""
     count, started = 0, time.perf_counter()
     while True:
         call()
@@ -133,87 +122,103 @@ def seconds_per_call(call: Callable[[], Any], seconds: float) -> float:
             return elapsed / count
 
 
-def steps_for(rate: float, plan: Plan, multiple: int = 50) -> int:
-    """How many steps take the planned time at this rate, rounded to whole groups."""
-    return max(1, round(rate * plan.seconds / multiple)) * multiple
+def measure_calls(call: Callable[[], Any], plan: Plan, rows: float = 0, warm: int = 1) -> Measure:
+    """Measures a call after `warm` calls: rows per second, or the seconds of a call if no rows are named."""
+    for _ in range(warm):
+        call()
+    if rows:
+        return lambda: {"per_second": rows / seconds_per_call(call, plan.seconds)}
+    return lambda: {"seconds": seconds_per_call(call, plan.seconds)}
 
 
-def measured_steps(run: Callable[[int], float], plan: Plan, *, guess: int, multiple: int = 50) -> Measure:
-    """Prepares a training: a first run of `guess` steps warms up and tells how many steps fill the planned time.
-
-    Args:
-        run: trains so many steps, returns steps per second.
-    """
-    steps = steps_for(run(guess), plan, multiple)
+def measure_steps(run: Callable[[int], float], plan: Plan, *, guess: int, multiple: int = 50) -> Measure:
+    """Measures a training; `run` trains so many steps and returns their rate, first `guess` steps to calibrate."""
+    steps = max(1, round(run(guess) * plan.seconds / multiple)) * multiple
     return lambda: {"per_second": run(steps), "steps": steps}
 
 
-def resident_mb() -> float:
-    """The resident memory of this process."""
-    return _status_mb("VmRSS")
+def measure_loop(
+    call: Callable[[], Any], plan: Plan, *, multiple: int, steps_a_call: int = 1, finish: Callable[[], Any] = int
+) -> Measure:
+    """Measures a training loop written by hand; `finish` waits for what is still computed."""
+
+    def run(steps: int) -> float:
+        calls, started = max(1, round(steps / steps_a_call)), time.perf_counter()
+        for _ in range(calls):
+            call()
+        finish()
+        return calls * steps_a_call / (time.perf_counter() - started)
+
+    run(multiple)
+    return measure_steps(run, plan, guess=multiple, multiple=multiple)
 
 
-def watched_memory() -> Callable[[], float]:
-    """Starts to watch memory; the function returned tells the most that was resident since, above what was before."""
-    before = resident_mb()
+def measure_growth(first: float, again: Callable[[], float], peak_mb: Callable[[], float]) -> Measure:
+    """Measures a point of growth: the seconds of the start, the seconds afterwards, the peak of memory."""
+    return lambda: {"seconds": again(), "start_seconds": first, "memory_mb": peak_mb()}
+
+
+def time_of(call: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def peak_memory() -> Callable[[], float]:
+    """Starts to observe memory; the function returned gives the peak since then, above what was resident before."""
+    before = status_mb("VmRSS")
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
-            reset.write("5")  # the peak starts anew
+            reset.write("5")  # resets the peak
     except OSError:
-        before = max(before, _status_mb("VmHWM"))
-    return lambda: _status_mb("VmHWM") - before
+        before = max(before, status_mb("VmHWM"))
+    return lambda: status_mb("VmHWM") - before
 
 
-def touched_memory(megabytes: int) -> None:
-    """Takes so much memory, and as much again for a file, and gives both back.
-
-    The first touch of a page that a virtual machine has not used for a while takes many times as long as the next, and
-    whoever is measured first would pay for it: seconds, for a checkpoint of a gigabyte.
-    """
-    block = bytes(1 << 20)
-    held = [bytearray(block) for _ in range(megabytes)]
+def touch_memory(megabytes: int) -> None:
+    """Uses memory and as much again for a file, as the first touch of a page is slow on a virtual machine."""
+    blocks = [bytearray(1 << 20) for _ in range(megabytes)]
     with tempfile.TemporaryFile() as file:
-        for part in held:
-            file.write(part)
+        for block in blocks:
+            file.write(block)
 
 
 def drift(call: Callable[[], Any], calls: int) -> Figures:
-    """Calls so many times and reports how resident memory moved after the first tenth, which is warm-up."""
-    curve, started = [], time.perf_counter()
+    """How resident memory moves over so many calls, after the first tenth, which is warm-up."""
+    curve = []
     for _ in range(calls):
         call()
-        curve.append(resident_mb())
+        curve.append(status_mb("VmRSS"))
     tenth = max(1, calls // 10)
     settled, end = statistics.median(curve[tenth : 2 * tenth] or curve), statistics.median(curve[-tenth:])
-    shown = curve[:: max(1, calls // 50)]
-    return {
-        "drift": (end - settled) / settled,
-        "calls": calls,
-        "resident_mb": [round(value, 2) for value in shown],
-        "elapsed": time.perf_counter() - started,
-    }
+    shown = [round(value, 2) for value in curve[:: max(1, calls // 50)]]
+    return {"drift": (end - settled) / settled, "calls": calls, "resident_mb": shown}
 
 
-def _status_mb(key: str) -> float:
+def status_mb(key: str) -> float:
+    """A value of /proc/self/status: VmRSS is the resident memory, VmHWM its peak."""
     with open("/proc/self/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith(key + ":"):
-                return int(line.split()[1]) / 1024
-    raise OSError(f"/proc/self/status has no {key}; memory can be measured on Linux only.")
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(key + ":"))
 
 
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "absent"
-    return found
+def _profile(measure: Measure, is_between_marks: bool) -> Figures:
+    """Runs a measurement under cProfile, which sees the calling thread; rows of own share, total share, calls, name."""
+    global _profiler
+    profiler = _profiler = cProfile.Profile()
+    try:
+        measure() if is_between_marks else profiler.runcall(measure)
+    finally:
+        _profiler = None
+    stats = pstats.Stats(profiler).stats.items()  # type: ignore[attr-defined]
+    whole = sum(numbers[2] for _, numbers in stats) or 1e-9
+    functions = [
+        (own / whole, total / whole, calls, f"{name} {'/'.join(file.split('/')[-4:])}:{line}" if line else name)
+        for (file, line, name), (_, calls, own, total, _) in stats
+    ]
+    return {"whole": whole, "functions": sorted(functions, reverse=True)[:200]}
 
 
-def _private_stdout() -> Any:
-    """The stream for answers. Whatever a library prints goes to stderr from now on."""
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    return os.fdopen(kept, "w", encoding="utf-8")
+def _version(package: str) -> str:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version(package)
+    return ""

@@ -5,218 +5,153 @@
 
 from __future__ import annotations
 
-import functools
+import os
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from benchmarks.workers import data
-from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps, seconds_per_call
-from benchmarks.workers.tf_session_big import register_big
+from benchmarks.workers import data, protocol
+from benchmarks.workers.big_models import TOUCHED_MB, big_models
+from benchmarks.workers.protocol import Figures, Measure, Plan, Worker
 
 worker = Worker(("tensorflow-cpu", "tensorflow", "numpy"))
 tf1 = tf.compat.v1
 STEPS_A_CALL = 50
 tf1.disable_control_flow_v2()  # a loop of plain ops: the faster of TensorFlow's two in a session
 
-register_big(worker)
+
+def variables(name: str, *shape: Any) -> tuple[Any, Any]:
+    with tf1.variable_scope(name, reuse=tf1.AUTO_REUSE, use_resource=True):
+        kernel = tf1.get_variable("kernel", shape, initializer=tf1.glorot_uniform_initializer())
+        return kernel, tf1.get_variable("bias", shape[-1:], initializer=tf1.zeros_initializer())
 
 
-class Network:
-    """Weights made once, a forward pass that can be written again inside a loop, and Adam by hand."""
-
-    def __init__(self) -> None:
-        self.weights: list[Any] = []
-        self._moments: list[tuple[Any, Any]] = []
-        self._powers = [_variable("beta1_power", np.float32(0.9)), _variable("beta2_power", np.float32(0.999))]
-
-    def logits(self, pixels: Any, is_training: bool) -> Any:
-        """The forward pass."""
-        raise NotImplementedError
-
-    def train_op(self, pixels: Any, labels: Any) -> tuple[Any, Any]:
-        """One step of Adam; the op and the loss."""
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=self.logits(pixels, True))
-        loss = tf.reduce_mean(losses)
-        gradients = tf.gradients(loss, self.weights)
-        beta1, beta2 = (power.read_value() for power in self._powers)
-        updates = [
-            tf.raw_ops.ResourceApplyAdam(
-                var=weight.handle,
-                m=first.handle,
-                v=second.handle,
-                beta1_power=beta1,
-                beta2_power=beta2,
-                lr=1e-3,
-                beta1=0.9,
-                beta2=0.999,
-                epsilon=1e-8,
-                grad=gradient,
-            )
-            for weight, (first, second), gradient in zip(self.weights, self._moments, gradients, strict=True)
-        ]
-        with tf.control_dependencies(updates):
-            powers = [self._powers[0].assign(beta1 * 0.9), self._powers[1].assign(beta2 * 0.999)]
-        return tf.group(*updates, *powers), loss
-
-    def add(self, *shape: int) -> tuple[Any, Any]:
-        """A kernel and a bias."""
-        scale = np.sqrt(2 / np.prod(shape[:-1]))
-        kernel = np.random.default_rng(7).normal(0, scale, shape).astype(np.float32)
-        pair = _variable("kernel", kernel), _variable("bias", np.zeros(shape[-1], np.float32))
-        for weight in pair:
-            zeros = np.zeros(weight.shape, np.float32)
-            self.weights.append(weight)
-            self._moments.append((_variable("m", zeros), _variable("v", zeros)))
-        return pair
+def dense(inputs: Any, units: int, activation: Any = None, name: str = "dense") -> Any:
+    kernel, bias = variables(name, inputs.shape[-1], units)
+    outputs = tf.nn.bias_add(tf.matmul(inputs, kernel), bias)
+    return outputs if activation is None else activation(outputs)
 
 
-class Mlp(Network):
-    """784-128-10."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._hidden, self._out = self.add(data.FEATURES, 128), self.add(128, data.CLASSES)
-
-    def logits(self, pixels: Any, is_training: bool) -> Any:
-        """The forward pass."""
-        return _dense(tf.nn.relu(_dense(pixels, self._hidden)), self._out)
+def mlp(pixels: Any, is_training: bool) -> Any:
+    return dense(dense(pixels, 128, tf.nn.relu, "hidden"), data.CLASSES, name="logits")
 
 
-class Cnn(Network):
-    """Two convolutions with pooling, a wide layer with dropout."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._convolutions = [self.add(5, 5, 1, 32), self.add(5, 5, 32, 64)]
-        self._hidden, self._out = self.add(7 * 7 * 64, 1024), self.add(1024, data.CLASSES)
-
-    def logits(self, pixels: Any, is_training: bool) -> Any:
-        """The forward pass."""
-        net = tf.reshape(pixels, [-1, 28, 28, 1])
-        for kernel, bias in self._convolutions:
-            net = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(net, kernel, 1, "SAME"), bias))
-            net = tf.nn.max_pool2d(net, 2, 2, "VALID")
-        net = tf.nn.relu(_dense(tf.reshape(net, [-1, 7 * 7 * 64]), self._hidden))
-        return _dense(tf.nn.dropout(net, rate=0.4) if is_training else net, self._out)
+def cnn(pixels: Any, is_training: bool) -> Any:
+    net = tf.reshape(pixels, [-1, 28, 28, 1])
+    for inputs, outputs in ((1, 32), (32, 64)):
+        kernel, bias = variables(f"convolution_{outputs}", 5, 5, inputs, outputs)
+        net = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(net, kernel, 1, "SAME"), bias))
+        net = tf.nn.max_pool2d(net, 2, 2, "VALID")
+    net = dense(tf.reshape(net, [-1, 7 * 7 * 64]), 1024, tf.nn.relu, "hidden")
+    return dense(tf.nn.dropout(net, rate=0.4) if is_training else net, data.CLASSES, name="logits")
 
 
-def train(make: Callable[[], Network], multiple: int, plan: Plan) -> Measure:
-    """Training, driven by hand."""
-    pixels, labels = data.digits(data.TRAIN_ROWS)
+def batches_of(arrays: Any, batch: int) -> tuple[Any, dict[Any, Any]]:
+    """An iterator over shuffled batches, and what its initializer is fed."""
+    placeholders = tf.nest.map_structure(lambda array: tf1.placeholder(array.dtype, array.shape), arrays)
+    dataset = tf.data.Dataset.from_tensor_slices(placeholders).repeat().shuffle(data.SHUFFLE)
+    iterator = tf1.data.make_initializable_iterator(dataset.batch(batch).prefetch(2))
+    return iterator, dict(zip(tf.nest.flatten(placeholders), tf.nest.flatten(arrays), strict=True))
+
+
+def train(forward: Callable[[Any, bool], Any], multiple: int, plan: Plan) -> Measure:
+    is_fused = plan.variant == "fused"
     with tf.Graph().as_default():
-        fed = [tf1.placeholder(array.dtype, array.shape) for array in (pixels, labels)]
-        dataset = tf.data.Dataset.from_tensor_slices(tuple(fed)).repeat().shuffle(data.SHUFFLE)
-        iterator = tf1.data.make_initializable_iterator(dataset.batch(data.BATCH).prefetch(2))
-        network = make()
-        fused = _fused(network, iterator) if plan.variant == "fused" else network.train_op(*iterator.get_next())
+        iterator, feeds = batches_of(data.digits(data.TRAIN_ROWS), data.BATCH)
+        optimizer = tf1.train.AdamOptimizer(1e-3)
+
+        def step_ops() -> list[Any]:
+            pixels, labels = iterator.get_next()
+            logits = forward(pixels, True)
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+            return [optimizer.minimize(loss), loss]
+
+        def body(count: Any) -> Any:
+            with tf.control_dependencies(step_ops()[:1]):
+                return count + 1
+
+        fetches = step_ops()  # a loop reads and writes the variables that this makes
+        if is_fused:
+            fetches = [tf.while_loop(lambda count: count < STEPS_A_CALL, body, [tf.constant(0)], parallel_iterations=1)]
         session = tf1.Session()
         session.run(tf1.global_variables_initializer())
-        session.run(iterator.initializer, dict(zip(fed, (pixels, labels), strict=True)))
-    step = functools.partial(session.run, fused) if plan.variant == "run" else session.make_callable(list(fused))
-    steps_a_call = STEPS_A_CALL if plan.variant == "fused" else 1
-    for _ in range(max(1, multiple // steps_a_call)):
-        step()
-
-    def run(steps: int) -> float:
-        calls = max(1, round(steps / steps_a_call))
-        started = time.perf_counter()
-        for _ in range(calls):
-            step()
-        return calls * steps_a_call / (time.perf_counter() - started)
-
-    return measured_steps(run, plan, guess=multiple, multiple=multiple)
+        session.run(iterator.initializer, feeds)
+    call = partial(session.run, fetches) if plan.variant == "run" else session.make_callable(fetches)
+    return protocol.measure_loop(call, plan, multiple=multiple, steps_a_call=STEPS_A_CALL if is_fused else 1)
 
 
-worker.piece("mlp", "run", "callable", "fused")(functools.partial(train, Mlp, 50))
-worker.piece("mlp_jit", "fused")(functools.partial(train, Mlp, 50))
-worker.piece("cnn", "run", "callable", "fused")(functools.partial(train, Cnn, 10))
+worker.row("mlp", "run", "callable", "fused")(partial(train, mlp, 50))
+worker.row("mlp_jit", "fused")(partial(train, mlp, 50))
+worker.row("cnn", "run", "callable", "fused")(partial(train, cnn, 10))
 
 
-def serving() -> tuple[Any, Any, Any]:
-    """A session for prediction: itself, its placeholder, its outputs."""
+def serving(is_callable: bool) -> Callable[[Any], Any]:
     with tf.Graph().as_default():
         pixels = tf1.placeholder(tf.float32, [None, data.FEATURES])
-        logits = Mlp().logits(pixels, False)
+        logits = mlp(pixels, False)
         outputs = {"classes": tf.argmax(logits, axis=1), "probabilities": tf.nn.softmax(logits)}
         session = tf1.Session()
         session.run(tf1.global_variables_initializer())
-    return session, pixels, outputs
+    return (
+        session.make_callable(outputs, [pixels]) if is_callable else lambda rows: session.run(outputs, {pixels: rows})
+    )
 
 
-def predict_batches(batch: int, plan: Plan) -> Measure:
-    """All rows, fed batch by batch."""
-    rows = plan.scaled(data.PREDICT_ROWS, 500)
-    array, (session, pixels, outputs) = data.digits(rows)[0], serving()
-
-    def call() -> None:
-        for part in data.slices(rows, batch):
-            session.run(outputs, {pixels: array[part]})
-
-    call()
-    return lambda: {"per_second": rows / seconds_per_call(call, plan.seconds)}
+data.register_predictions(worker, {"run": partial(serving, False), "callable": partial(serving, True)})
 
 
-worker.piece("predict_batches", "run")(functools.partial(predict_batches, data.BATCH))
-worker.piece("predict_batches_256", "run")(functools.partial(predict_batches, 256))
-
-
-@worker.piece("predict_loop", "build")
+@worker.row("predict_loop", "build")
 def build_only(plan: Plan) -> Measure:
     """The graph of `predict()` of one row with an Estimator, built again and again, and never run."""
     row = data.digits(1)[0]
-
-    def dense(values: Any, units: int, name: str) -> Any:
-        with tf1.variable_scope(name):
-            kernel = tf1.get_variable("kernel", [values.shape[1], units], initializer=tf1.glorot_uniform_initializer())
-            bias = tf1.get_variable("bias", [units], initializer=tf1.zeros_initializer())
-        return tf.nn.bias_add(tf.matmul(values, kernel), bias)
 
     def call() -> None:
         with tf.Graph().as_default():
             batches = tf1.data.make_initializable_iterator(tf.data.Dataset.from_tensor_slices({"x": row}).batch(32))
             tf1.train.create_global_step()
-            logits = dense(tf.nn.relu(dense(batches.get_next()["x"], 128, "dense")), data.CLASSES, "dense_1")
+            logits = mlp(batches.get_next()["x"], False)
             tf.argmax(logits, axis=1)
             tf.nn.softmax(logits)
 
-    call()
-    return lambda: {"seconds": seconds_per_call(call, plan.seconds)}
+    return protocol.measure_calls(call, plan)
 
 
-@worker.piece("one_row", "run", "callable")
-def one_row(plan: Plan) -> Measure:
-    """One row, again and again."""
-    row, (session, pixels, outputs) = data.digits(1)[0], serving()
-    ready = session.make_callable(outputs, [pixels])
+def train_big(name: str, plan: Plan) -> Measure:
+    """A big model: the same graph as the Estimators', a checkpoint before the first step and after the last."""
+    big = big_models(plan.is_quick)[name]
+    arrays = big.arrays()
+    protocol.touch_memory(plan.scaled(TOUCHED_MB, 1))
 
-    def call() -> Any:
-        return session.run(outputs, {pixels: row}) if plan.variant == "run" else ready(row)
+    def measure() -> Figures:
+        peak_mb, times = protocol.peak_memory(), [time.perf_counter()]
+        with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+            iterator, feeds = batches_of(arrays, big.batch)
+            loss = big.loss(tf, dense, *iterator.get_next())
+            global_step = tf1.train.create_global_step()
+            train_op = big.optimizer(tf).minimize(loss, global_step=global_step)
+            saver, prefix = tf1.train.Saver(), os.path.join(folder, "model.ckpt")
+            with tf1.Session() as session:
+                session.run(tf1.global_variables_initializer())
+                session.run(iterator.initializer, feeds)
+                saver.save(session, prefix, global_step)
+                for steps in (1, big.warm - 1, big.steps):
+                    for _ in range(steps):
+                        session.run([train_op, loss])
+                    times.append(time.perf_counter())
+                saver.save(session, prefix, global_step)
+        rate = big.steps / (times[3] - times[2])
+        return {"per_second": rate, "seconds": times[1] - times[0], "megabytes": peak_mb()}
 
-    for _ in range(100):
-        call()
-    return lambda: {"seconds": seconds_per_call(call, plan.seconds)}
+    return measure
 
 
-def _fused(network: Network, iterator: Any) -> tuple[Any]:
-    def body(count: Any) -> Any:
-        train_op, _ = network.train_op(*iterator.get_next())
-        with tf.control_dependencies([train_op]):
-            return count + 1
-
-    return (tf.while_loop(lambda count: count < STEPS_A_CALL, body, [tf.constant(0)], parallel_iterations=1),)
-
-
-def _dense(inputs: Any, pair: tuple[Any, Any]) -> Any:
-    return tf.nn.bias_add(tf.matmul(inputs, pair[0]), pair[1])
-
-
-def _variable(name: str, value: Any) -> Any:
-    return tf1.Variable(value, name=name, use_resource=True)
-
+for _name in big_models(is_quick=True):
+    for _what in ("", "_start", "_memory"):
+        worker.row(f"big_{_name}{_what}", "run")(partial(train_big, _name))
 
 if __name__ == "__main__":
     worker.serve()

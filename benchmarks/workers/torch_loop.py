@@ -1,50 +1,68 @@
-"""A plain PyTorch loop: no framework around it, batches taken from tensors by index."""
+"""PyTorch: a plain loop that takes batches from tensors by index, and Lightning's `Trainer` with all extras off."""
 
 from __future__ import annotations
 
-import functools
+import logging
+import os
 import time
+import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn import functional
 
-from benchmarks.workers import data, torch_models
-from benchmarks.workers.prediction_pieces import add_predictions
-from benchmarks.workers.protocol import Measure, Plan, Worker, measured_steps
+from benchmarks.workers import data
+from benchmarks.workers.protocol import Measure, Plan, Worker, measure_loop, measure_steps
 
-worker = Worker(("torch", "numpy"))
-
-
-def train(make: Callable[[], Any], multiple: int, plan: Plan) -> Measure:
-    """Training."""
-    pixels, labels = torch_models.digits(data.TRAIN_ROWS)
-    model, batches = make(), data.Batches(data.TRAIN_ROWS)
-    optimizer = torch_models.adam(model)
-    model.train()
-
-    def run(steps: int) -> float:
-        started = time.perf_counter()
-        for _ in range(steps):
-            rows = torch.from_numpy(batches.next())
-            loss = functional.cross_entropy(model(pixels[rows]), labels[rows])
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            optimizer.step()
-        return steps / (time.perf_counter() - started)
-
-    run(multiple)
-    return measured_steps(run, plan, guess=multiple, multiple=multiple)
+worker = Worker(("lightning", "torch", "numpy"))
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
 
 
-worker.piece("mlp")(functools.partial(train, torch_models.mlp, 50))
-worker.piece("cnn")(functools.partial(train, torch_models.cnn, 10))
+def mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(data.FEATURES, 128), nn.ReLU(), nn.Linear(128, data.CLASSES))
+
+
+def cnn() -> nn.Module:
+    layers: list[nn.Module] = [nn.Unflatten(1, (1, 28, 28))]
+    for inputs, outputs in ((1, 32), (32, 64)):
+        layers += [nn.Conv2d(inputs, outputs, 5, padding="same"), nn.ReLU(), nn.MaxPool2d(2)]
+    layers += [nn.Flatten(), nn.Linear(7 * 7 * 64, 1024), nn.ReLU(), nn.Dropout(0.4), nn.Linear(1024, data.CLASSES)]
+    return nn.Sequential(*layers)
+
+
+def digits(rows: int) -> tuple[Any, Any]:
+    pixels, labels = data.digits(rows)
+    return torch.from_numpy(pixels), torch.from_numpy(labels).long()
+
+
+def adam(model: nn.Module) -> Any:
+    return torch.optim.Adam(model.parameters(), lr=1e-3)
+
+
+def train(make: Callable[[], nn.Module], multiple: int, plan: Plan) -> Measure:
+    device = "cuda" if plan.device == "gpu" else "cpu"
+    (pixels, labels), model = digits(data.TRAIN_ROWS), make().to(device).train()
+    batches, optimizer = data.Batches(data.TRAIN_ROWS), adam(model)
+
+    def step() -> None:
+        rows = torch.from_numpy(batches.next())
+        loss = functional.cross_entropy(model(pixels[rows].to(device)), labels[rows].to(device))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+
+    return measure_loop(step, plan, multiple=multiple, finish=torch.cuda.synchronize if device == "cuda" else int)
+
+
+worker.row("mlp")(partial(train, mlp, 50))
+worker.row("cnn")(partial(train, cnn, 10))
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:
-    """A function from rows to class and probabilities."""
-    model = torch_models.mlp().eval()
+    model = mlp().eval()
 
     def predict(pixels: Any) -> dict[str, Any]:
         with torch.inference_mode():
@@ -54,8 +72,50 @@ def prediction() -> Callable[[Any], dict[str, Any]]:
     return predict
 
 
-add_predictions(worker, prediction)
+data.register_predictions(worker, {"": prediction})
 
+
+def train_lightning(make: Callable[[], nn.Module], warm: int, multiple: int, plan: Plan) -> Measure:
+    """Training by Lightning, with the fastest batches that a `DataLoader` has for data in memory."""
+    import lightning
+    from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="lightning")
+
+    class Module(lightning.LightningModule):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = make()
+
+        def training_step(self, batch: Any, index: int) -> Any:
+            return functional.cross_entropy(self.network(batch[0]), batch[1])
+
+        def configure_optimizers(self) -> Any:
+            return adam(self)
+
+    dataset, module = TensorDataset(*digits(data.TRAIN_ROWS)), Module()
+    sampler = BatchSampler(RandomSampler(dataset), data.BATCH, drop_last=True)
+    batches = DataLoader(dataset, sampler=sampler, batch_size=None)
+    off = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+
+    def run(steps: int) -> float:
+        times = {}
+
+        class Stamp(lightning.Callback):  # type: ignore[misc]
+            def on_train_batch_end(self, trainer: Any, *unused: Any) -> None:
+                if trainer.global_step in (warm, warm + steps):
+                    times[trainer.global_step] = time.perf_counter()
+
+        arguments = {"accelerator": plan.device, "devices": 1, "max_steps": warm + steps, "callbacks": [Stamp()]}
+        lightning.Trainer(**arguments, **off).fit(module, batches)
+        return steps / (times[warm + steps] - times[warm])
+
+    return measure_steps(run, plan, guess=multiple, multiple=multiple)
+
+
+worker.row("mlp", "lightning")(partial(train_lightning, mlp, 100, 50))
+worker.row("cnn", "lightning")(partial(train_lightning, cnn, 5, 10))
 
 if __name__ == "__main__":
     worker.serve()
