@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,19 @@ import tensorflow as tf
 from tests.conftest import LogLines
 
 import lightwell as lw
+from lightwell.run.engine import compiled_shapes
 
 v1 = tf.compat.v1
-_HASTE = 5  # times; the choice is made after seconds of steps, which here need not pass
 
 
 @pytest.fixture
 def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that goes on only while this process computes: other work on the machine takes none of its time."""
-    monkeypatch.setattr(time, "perf_counter", lambda: _HASTE * time.process_time())
+    """A clock that goes on only while this process computes: other work on the machine takes none of its time.
+
+    The choice is made when the steps that are left take seconds; here a part of one is enough.
+    """
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
+    monkeypatch.setattr(compiled_shapes, "_WORTH", 0.3)
 
 
 def many_small_ops(features: Any) -> Any:
@@ -39,17 +42,14 @@ def convolutions(features: Any) -> Any:
     return tf.nn.depthwise_conv2d(pixels, weight, [1, 1, 1, 1], "SAME")
 
 
-def trained(folder: Path, model: Any, batch: int, steps: int, between: Callable[[], None] | None = None) -> None:
-    """Trains; `between` is called before each batch."""
-
+def train(folder: Path, model: Any, batch: int, steps: int) -> None:
     def model_fn(features: Any, labels: Any, mode: str) -> lw.EstimatorSpec:
         loss = tf.reduce_mean(tf.square(model(features)))
         train_op = v1.train.GradientDescentOptimizer(0.01).minimize(loss, v1.train.get_global_step())
         return lw.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
     def input_fn() -> tf.data.Dataset:
-        data = tf.data.Dataset.from_tensors(np.random.RandomState(0).rand(batch, 4).astype(np.float32)).repeat()
-        return data if between is None else data.map(lambda rows: (tf.py_function(between, [], []), rows)[1])
+        return tf.data.Dataset.from_tensors(np.random.RandomState(0).rand(batch, 4).astype(np.float32)).repeat()
 
     config = lw.RunConfig(jit_compile="auto", tf_random_seed=1, log_step_count_steps=40)
     lw.Estimator(model_fn, str(folder), config).train(input_fn, steps=steps)
@@ -61,23 +61,25 @@ def trained(folder: Path, model: Any, batch: int, steps: int, between: Callable[
     [(many_small_ops, 8, 6400, "compiled"), (convolutions, 16, 1200, "uncompiled")],
 )
 def test_the_faster_way_is_kept(model: Any, batch: int, steps: int, found: str, tmp_path: Path, log: LogLines) -> None:
-    trained(tmp_path, model, batch, steps)
+    train(tmp_path, model, batch, steps)
     assert log.having("into one computation")  # it was tried
     (line,) = log.having("Steps go on")
     assert f" go on {found}:" in line
 
 
-@pytest.mark.usefixtures("own_time")
-def test_one_slow_call_does_not_decide(tmp_path: Path, log: LogLines) -> None:
-    slow: list[float] = []
-
-    def once_slow() -> None:
-        if not slow and log.having("into one computation"):
-            slow.append(time.process_time())
-            while time.process_time() < slow[0] + 0.2:
-                pass
-
-    trained(tmp_path, many_small_ops, 8, 6400, between=once_slow)
-    assert slow
-    (line,) = log.having("Steps go on")
-    assert " go on compiled:" in line
+@pytest.mark.parametrize(
+    ("seconds", "is_used"),
+    [([1.0, 1.0, 0.01], True), ([1.0, 1.0, 1.0], False), ([0.05], True)],
+    ids=["two slow calls", "three slow calls", "a short call"],
+)
+def test_slow_calls_decide_only_in_a_row(seconds: list[float], is_used: bool) -> None:
+    shapes = compiled_shapes.CompiledShapes("auto")
+    shapes.record_duration(is_compiled=False, steps=1000, seconds=1.0)
+    shapes.add((8,))
+    for one in seconds:
+        assert shapes.is_worthwhile(left=10_000)
+        shapes.record_duration(is_compiled=True, steps=4, seconds=one)
+    if is_used:  # both ways take turns now, compiled calls no longer of a few steps
+        assert shapes.limit_steps(100) == 100
+    else:
+        assert not shapes.is_worthwhile(left=10_000)

@@ -16,6 +16,7 @@ from lightwell.run.inputs.pipeline import MOST_AT_ONCE, MOST_BYTES_AT_ONCE
 _MOST_SHAPES = 4  # each takes a second or more to compile
 _FIRST_STEPS = 4  # per call until compiled steps have proved not to be far slower
 _FAR_SLOWER = 2  # times; such steps are not tried again
+_SLOW_CALLS = 3  # in a row that decide; fewer may be chance
 _LONG = 0.1  # seconds; a shorter call of a few steps is mostly overhead
 _WORTH = 3.0  # seconds of steps, before "auto" pays for compiling, which takes one of them and may save a third
 _TELLING = 0.1  # seconds of steps that measure one
@@ -40,7 +41,7 @@ class CompiledShapes:
         self._seconds, self._steps = 0.0, 0
         self._trial = Trial(self._is_auto)
         self._is_sized = self._is_tried = False
-        self._slow_calls = 0
+        self._slow_calls: list[float] = []  # seconds per step
         self.is_off = False
         self.room = 1
 
@@ -98,9 +99,10 @@ class CompiledShapes:
         if is_compiled and not self._is_tried:
             usual = self._seconds / self._steps
             self._is_tried = seconds <= max(_LONG, _FAR_SLOWER * steps * usual)
-            self._slow_calls += not self._is_tried
-            if self._slow_calls == 2:  # one may be chance
-                trial.best, trial.is_open = {False: usual, True: seconds / steps}, False
+            if not self._is_tried:
+                self._slow_calls.append(seconds / steps)
+            if len(self._slow_calls) == _SLOW_CALLS:
+                trial.best, trial.is_open = {False: usual, True: min(self._slow_calls)}, False
         elif is_compiled == trial.other:
             trial.record_duration(steps, seconds)
         if not trial.is_open:
