@@ -13,8 +13,9 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.base.log import logger
+from lightwell.run.loops.effects import Effects
 from lightwell.run.loops.fusible import functions_called, functions_of, is_random, within
-from lightwell.run.loops.host_part import HostPart
+from lightwell.run.loops.host_part import HostPart, names_reached
 from lightwell.run.loops.loop import can_be_joined
 from lightwell.run.loops.step_copy import has_functions, step_ops
 
@@ -52,6 +53,31 @@ def why_not_compiled(graph: tf.Graph, targets: Sequence[Any], part: HostPart, ji
     for op, node in _called(graph, inside):
         if node.op in _PYTHON | _LEFT_OUT or (is_random(node.op) and jit_compile is not True):
             return f"{op.name} calls a function with {node.op}, which XLA would not do as TensorFlow does"
+    return _acts_without_batch(graph, inside, part)
+
+
+def _acts_without_batch(graph: tf.Graph, ops: Sequence[tf.Operation], part: HostPart) -> str | None:
+    """The reason not to compile where an op changes something without waiting for the batch.
+
+    At the end of the data such an op runs once more, in the step that finds no batch: a metric that counts the rows of
+    batches of a fixed size counts one batch too many. Compiled steps are run for batches that were read, and no others.
+    """
+    effects = Effects(graph)
+    # XLA refuses what acts on anything but a variable by itself.
+    acting = [op for op in ops if any(tensor.dtype == tf.resource for tensor in op.inputs) and effects.may_act(op)]
+    if not acting:
+        return None
+    users: dict[str, list[str]] = {}
+    for op in (*ops, *map(graph.get_operation_by_name, part.ops)):
+        for source in (*(tensor.op for tensor in op.inputs), *op.control_inputs):
+            users.setdefault(source.name, []).append(op.name)
+    for name in part.ops:
+        if graph.get_operation_by_name(name).type != "IteratorGetNext":
+            continue
+        waiting = names_reached([name], users)
+        early = next((op for op in acting if op.name not in waiting), None)
+        if early is not None:
+            return f"{early.name} ({early.type}) does not wait for the batch, and runs once more at the end of the data"
     return None
 
 

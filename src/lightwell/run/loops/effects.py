@@ -56,6 +56,10 @@ class Effects:
             return Use.HANDS_ON
         return self._use(op.node_def if op.type in _FIRST_ARGUMENT else None, op.type, place)
 
+    def may_act(self, op: tf.Operation) -> bool:
+        """Whether an op may do more than to compute and to read variables."""
+        return op.type not in _HARMLESS or not self._bodies_only_read(op)
+
     def only_reads(self, op: tf.Operation, allowed: Collection[str] = ()) -> bool:
         """Whether to run an op, with all that it waits for, does no more than to compute and to read variables.
 
@@ -70,7 +74,7 @@ class Effects:
             if current.name in seen or current.name in allowed:
                 continue
             seen.add(current.name)
-            if current.type not in _HARMLESS or not self._bodies_only_read(current):
+            if self.may_act(current):
                 return False
             left += [*(tensor.op for tensor in current.inputs), *current.control_inputs]
         return True

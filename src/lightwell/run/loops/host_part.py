@@ -50,10 +50,10 @@ def host_part(targets: Sequence[Any]) -> HostPart:
     inside, _ = step_ops(targets)
     of_shapes = _checks_of_shapes(inside)
     users = _users(inside, lambda op: [*_makers(op), *(one for one in op.control_inputs if one.name not in of_shapes)])
-    tied = _reached((op.name for op in inside if _is_tied(op)), users)
+    tied = names_reached((op.name for op in inside if _is_tied(op)), users)
     needed, _ = step_ops([op for op in inside if op.name not in tied and _is_for_host(op)], of_shapes & tied)
     # Results of constants are computed on either side.
-    moving = _reached((op.name for op in needed if op.op_def.is_stateful), users)
+    moving = names_reached((op.name for op in needed if op.op_def.is_stateful), users)
     by_host = {op.name: op for op in needed if op.name in moving}
     outputs: dict[str, Any] = {}
     rest, _ = step_ops(targets, by_host)
@@ -82,7 +82,7 @@ def _is_for_host(op: tf.Operation) -> bool:
 
 def _checks_of_shapes(ops: Sequence[tf.Operation]) -> frozenset[str]:
     users = _users(ops, lambda op: [] if op.type in _SHAPES else _makers(op))
-    of_values = _reached((op.name for op in ops if op.op_def.is_stateful or has_functions(op)), users)
+    of_values = names_reached((op.name for op in ops if op.op_def.is_stateful or has_functions(op)), users)
     return frozenset(op.name for op in ops if op.type == "Assert" and op.inputs[0].op.name not in of_values)
 
 
@@ -101,7 +101,7 @@ def _users(
     return users
 
 
-def _reached(names: Iterable[str], users: dict[str, list[str]]) -> set[str]:
+def names_reached(names: Iterable[str], users: dict[str, list[str]]) -> set[str]:
     """Ops and all that depends on them."""
     seen: set[str] = set()
     left = list(names)
