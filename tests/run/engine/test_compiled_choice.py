@@ -12,7 +12,6 @@ import tensorflow as tf
 from tests.conftest import LogLines
 
 import lightwell as lw
-from lightwell.run.engine import compiled_shapes
 
 v1 = tf.compat.v1
 
@@ -24,7 +23,7 @@ def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     The choice is made when the steps that are left take seconds; here a part of one is enough.
     """
     monkeypatch.setattr(time, "perf_counter", time.process_time)
-    monkeypatch.setattr(compiled_shapes, "_WORTH", 0.3)
+    monkeypatch.setattr("lightwell.run.engine.compiled_shapes._WORTH", 0.3)
 
 
 def many_small_ops(features: Any) -> Any:
@@ -65,21 +64,3 @@ def test_the_faster_way_is_kept(model: Any, batch: int, steps: int, found: str, 
     assert log.having("into one computation")  # it was tried
     (line,) = log.having("Steps go on")
     assert f" go on {found}:" in line
-
-
-@pytest.mark.parametrize(
-    ("seconds", "is_used"),
-    [([1.0, 1.0, 0.01], True), ([1.0, 1.0, 1.0], False), ([0.05], True)],
-    ids=["two slow calls", "three slow calls", "a short call"],
-)
-def test_slow_calls_decide_only_in_a_row(seconds: list[float], is_used: bool) -> None:
-    shapes = compiled_shapes.CompiledShapes("auto")
-    shapes.record_duration(is_compiled=False, steps=1000, seconds=1.0)
-    shapes.add((8,))
-    for one in seconds:
-        assert shapes.is_worthwhile(left=10_000)
-        shapes.record_duration(is_compiled=True, steps=4, seconds=one)
-    if is_used:  # both ways take turns now, compiled calls no longer of a few steps
-        assert shapes.limit_steps(100) == 100
-    else:
-        assert not shapes.is_worthwhile(left=10_000)

@@ -11,7 +11,7 @@ from typing import Any
 
 from lightwell.base.log import logger
 from lightwell.run.engine.threads import Trial
-from lightwell.run.inputs.pipeline import MOST_AT_ONCE, MOST_BYTES_AT_ONCE
+from lightwell.run.inputs.pipeline import burst_length
 
 _MOST_SHAPES = 4  # each takes a second or more to compile
 _FIRST_STEPS = 4  # per call until compiled steps have proved not to be far slower
@@ -69,7 +69,7 @@ class CompiledShapes:
         """Sets the size of a batch; the first one counts."""
         if not self._is_sized:
             self._is_sized = True
-            self.room = max(1, min(MOST_AT_ONCE, MOST_BYTES_AT_ONCE // max(batch_bytes, 1)))
+            self.room = burst_length(batch_bytes)
 
     def may_be_used(self, sizes: Sizes, steps: int, may_be_new: bool) -> bool:
         """Whether `steps` batches of these lengths run compiled, in a computation that may be new."""

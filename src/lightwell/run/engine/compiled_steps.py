@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,17 +86,25 @@ class CompiledSteps:
         self._shapes.record_duration(result.is_compiled, result.steps, seconds)
 
     def _read_all(self, steps: int) -> Iterator[_ReadBatches]:
-        """Reads batches, as many at a time as a computation has room for."""
-        while steps:
-            count = min(steps, self._shapes.room)
-            read = self._read(count)
+        """Reads batches, as many at a time as a computation has room for; the next ones while the caller runs these.
+
+        That changes no result: what is read depends on no variable. The caller takes all, or ends the run.
+        """
+        count = min(steps, self._shapes.room)
+        self._begin(self._compiled.read)
+        read = self._read(count)
+        with ThreadPoolExecutor(1, "lightwell-batches") as reader:
+            while read.failure is None and steps > count:
+                steps -= count
+                count = min(steps, self._shapes.room)
+                following = reader.submit(self._read, count)
+                yield read
+                read = following.result()
             yield read
-            steps -= count if read.failure is None else steps
 
     def _read(self, steps: int) -> _ReadBatches:
         read, calls, failure = self._compiled.read, self._ready.opened.calls, None
         elements, stays = self._elements(read.running), self._ready.opened.threads.may_stay
-        self._begin(read)
         try:
             values = calls.run(elements, (read.most,), (np.int64(steps),), stays=stays)
         except LOST_SESSION:

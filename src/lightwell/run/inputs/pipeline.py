@@ -15,10 +15,11 @@ from typing import Any
 
 import tensorflow as tf
 
-MOST_AT_ONCE = 128
-"""How many batches are taken in a burst, at most."""
-MOST_BYTES_AT_ONCE = 2**24
-"""How big those may be, together."""
+_MOST_AT_ONCE = 128
+_MOST_BYTES_AT_ONCE = 2**24
+# A call costs a GPU more than it costs a CPU, next to the steps in it: even big batches are taken in a burst.
+_BURST_OF_GPU = 16
+_MOST_BYTES_OF_GPU = 2**28
 _AHEAD = 2
 _ITERATORS = ("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2")
 _MANY_COLUMNS = 4
@@ -68,7 +69,16 @@ def _ahead_of_bursts(source: tf.Operation, dataset: tf.data.Dataset) -> int:
     if len(rows) != 1 or rows[0] is None or None in numbers:
         return int(tf.data.AUTOTUNE)
     size = int(rows[0]) * sum(part.dtype.size * number for part, number in zip(parts, numbers, strict=True))
-    return int(max(_AHEAD, min(MOST_AT_ONCE, MOST_BYTES_AT_ONCE // max(size, 1))))
+    return max(_AHEAD, burst_length(size))
+
+
+def burst_length(batch_bytes: int) -> int:
+    """How many batches of this size are taken in a burst, at most."""
+    size = max(batch_bytes, 1)
+    count = min(_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE // size)
+    if tf.config.list_physical_devices("GPU"):
+        count = max(count, min(_BURST_OF_GPU, _MOST_BYTES_OF_GPU // size))
+    return max(count, 1)
 
 
 def datasets_behind(source: tf.Operation) -> list[tf.Operation]:
