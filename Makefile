@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -84,6 +84,9 @@ bench-growth: env  ## measure how time and memory grow with layers, watches, row
 
 bench-scaling: env  ## measure processes and devices that train together, on this machine
 	$(BENCH) scaling
+
+bench-gpu: env  ## measure training on a GPU beside the peers, on a machine that has one; writes GPU.md
+	$(BENCH) gpu $(if $(INTERPRETER),--python '$(INTERPRETER)')
 
 bench-profile: env  ## show where the time of one row goes: make bench-profile ROW=mlp
 	$(BENCH) profile --rows '$(ROW)'

@@ -32,6 +32,7 @@ PAGES = {  # page to file, title, the command that writes it, and its introducti
     "bench": ("RESULTS.md", "Benchmark results", "make bench", f"{_MEDIANS}\n\n{_MORE}"),
     "big": ("BIG.md", "Big models", "make bench ROWS=big", _MEDIANS),
     "growth": ("GROWTH.md", "Growth", "make bench-growth", _GROWTH),
+    "gpu": ("GPU.md", "On a GPU", "make bench-gpu", _MEDIANS),
     "scaling": ("SCALING.md", "Scaling", "make bench-scaling", _SCALING),
 }
 

@@ -184,6 +184,17 @@ _SCALING = Row("scaling", "Train 256-512-512-10 (1.60 MB of weights, batch 128 f
     is_isolated=True, columns=(("a step of a worker", "step_ms", "ms"), ("least", "step_ms_least", "ms"),
     ("most", "step_ms_most", "ms"), ("bytes a step", "bytes_per_step", "count"),
     ("from the variables", "expected_bytes", "count")))
+
+_ON_GPU = (OURS, "ours/single", "ours/jit", "tf_session/callable", "keras3/fit", "keras3/fit_jit", "torch_loop",
+    "torch_loop/compiled", "jax_loop", "jax_loop/scan")
+_GPU = tuple(
+    Row(f"gpu_{key}", f"Train {title}", contenders=_ON_GPU, page="gpu", device="gpu",
+        goals=(Goal(1, "tf_session/callable"), Goal(1, "keras3/fit_jit")))
+    for key, title in (
+        ("mlp", "MLP (784-128-10, batch 128, Adam)"),
+        ("cnn", "CNN (two 5x5 convolutions, dense 1024, dropout; batch 128, Adam)"),
+        ("wide", "wide MLP (4096-4096-4096-10, batch 512, Adam)"))
+)
 # fmt: on
 
 
@@ -197,7 +208,9 @@ def _with_before(row: Row) -> Row:
 
 _BERT = "a transformer encoder of BERT-base's shape (110 M weights; 4 rows of 32 tokens, Adam)"
 _DLRM = "a click model on 20 tables of 1 M rows (320 M weights; batch 256, sparse updates)"
-ROWS = tuple(map(_with_before, (*_BENCH, *_big_rows("bert", _BERT), *_big_rows("dlrm", _DLRM), *_GROWTH, _SCALING)))
+ROWS = tuple(
+    map(_with_before, (*_BENCH, *_big_rows("bert", _BERT), *_big_rows("dlrm", _DLRM), *_GROWTH, _SCALING, *_GPU))
+)
 
 
 def choose_rows(keys: Sequence[str], page: str = "bench") -> list[Row]:

@@ -21,6 +21,9 @@ TEXT_COLUMNS = tuple(f"text_{number}" for number in range(10))
 NUMBER_COLUMNS = tuple(f"number_{number}" for number in range(10))
 VOCABULARY = tuple(f"word_{number}" for number in range(100))
 
+GPU_BATCH = 128
+WIDE, WIDE_BATCH, WIDE_ROWS = 4096, 512, 8192  # a perceptron whose arithmetic is the limit, on a GPU
+
 GROWTH_FEATURES = GROWTH_WIDTH = 64
 WATCHED_LAYERS = 32
 

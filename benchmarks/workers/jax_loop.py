@@ -20,12 +20,15 @@ SCANNED = 50  # steps in a call
 
 
 MLP = (data.FEATURES, 128), (128, data.CLASSES)
+WIDE = (data.WIDE, data.WIDE), (data.WIDE, data.WIDE), (data.WIDE, data.CLASSES)
 CNN = (5, 5, 1, 32), (5, 5, 32, 64), (7 * 7 * 64, 1024), (1024, data.CLASSES)
 
 
 def mlp(weights: Weights, pixels: Any, key: Any) -> Any:
-    hidden, out = weights
-    return _dense(jax.nn.relu(_dense(pixels, hidden)), out)
+    *hidden, out = weights
+    for pair in hidden:
+        pixels = jax.nn.relu(_dense(pixels, pair))
+    return _dense(pixels, out)
 
 
 def cnn(weights: Weights, pixels: Any, key: Any) -> Any:
@@ -39,10 +42,18 @@ def cnn(weights: Weights, pixels: Any, key: Any) -> Any:
     return _dense(jnp.where(is_used, net / 0.6, 0), weights[3])
 
 
-def train(shapes: Any, forward: Forward, multiple: int, plan: Plan) -> Measure:
+def train(
+    shapes: Any,
+    forward: Forward,
+    multiple: int,
+    plan: Plan,
+    batch: int = data.BATCH,
+    rows: int = data.TRAIN_ROWS,
+    features: int = data.FEATURES,
+) -> Measure:
     """Training: a call a step, or (`scan`) fifty steps a call over batches that are stacked before it."""
-    pixels, labels = data.digits(data.TRAIN_ROWS)
-    batches, step, state = data.Batches(data.TRAIN_ROWS), _step(forward), _first_state(shapes)
+    pixels, labels = data.digits(rows, features)
+    batches, step, state = data.Batches(rows, batch), _step(forward), _first_state(shapes)
 
     def one(state: Any, batch: Any) -> Any:
         *state, loss = step(*state, *batch)
@@ -52,11 +63,11 @@ def train(shapes: Any, forward: Forward, multiple: int, plan: Plan) -> Measure:
 
     def call() -> None:
         if plan.variant == "scan":
-            rows = np.stack([batches.next() for _ in range(SCANNED)])
-            state[:], _ = many(tuple(state), pixels[rows], labels[rows])
+            order = np.stack([batches.next() for _ in range(SCANNED)])
+            state[:], _ = many(tuple(state), pixels[order], labels[order])
         else:
-            rows = batches.next()
-            *state[:], _ = step(*state, pixels[rows], labels[rows])
+            order = batches.next()
+            *state[:], _ = step(*state, pixels[order], labels[order])
 
     steps_a_call = SCANNED if plan.variant == "scan" else 1
     wait = partial(jax.block_until_ready, state)
@@ -66,6 +77,11 @@ def train(shapes: Any, forward: Forward, multiple: int, plan: Plan) -> Measure:
 worker.row("mlp_jit", "", "scan")(partial(train, MLP, mlp, 50))
 worker.row("mlp")(partial(train, MLP, mlp, 50))
 worker.row("cnn")(partial(train, CNN, cnn, 10))
+_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
+_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
+worker.row("gpu_mlp", "", "scan")(partial(train, MLP, mlp, 100, **_gpu))
+worker.row("gpu_cnn", "", "scan")(partial(train, CNN, cnn, 100, **_gpu))
+worker.row("gpu_wide", "", "scan")(partial(train, WIDE, mlp, 100, **_gpu_wide))
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:

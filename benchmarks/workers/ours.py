@@ -61,6 +61,28 @@ worker.row("cnn_auto", "auto", "fused")(partial(train_jit, _cnn, {"auto": 400, "
 worker.row("ready_dnn", "jit")(partial(train_jit, partial(shared.train, make=shared.ready_dnn), _warm))
 
 
+def train_on_gpu(model: Any, multiple: int, batch: int, arrays: Any, plan: Plan) -> Measure:
+    """Training as it comes, one step a call, or compiled."""
+    settings = {"": {}, "single": {"fuse_steps": False}, "jit": {"jit_compile": True}}[plan.variant]
+    api, warm = replace(API, settings=settings), plan.scaled(600, 20)
+    return shared.train(api, plan, model=model, arrays=arrays, batch=batch, warm=warm, multiple=multiple)
+
+
+_on_gpu = {
+    "gpu_mlp": partial(train_on_gpu, shared.mlp(API), 100, data.GPU_BATCH, shared.digits),
+    "gpu_cnn": partial(train_on_gpu, shared.cnn(API), 100, data.GPU_BATCH, shared.digits),
+    "gpu_wide": partial(
+        train_on_gpu,
+        shared.mlp(API, (data.WIDE, data.WIDE)),
+        100,
+        data.WIDE_BATCH,
+        lambda rows: shared.digits(min(rows, data.WIDE_ROWS), data.WIDE),
+    ),
+}
+for _key, _prepare in _on_gpu.items():
+    worker.row(_key, "", "single", "jit")(_prepare)
+
+
 @worker.row("mlp_watch", "watch", "plain")
 def train_watched(plan: Plan) -> Measure:
     """Training with statistics of four layers and of all gradients every 100 steps, or without."""

@@ -40,6 +40,11 @@ def mlp(pixels: Any, is_training: bool) -> Any:
     return dense(dense(pixels, 128, tf.nn.relu, "hidden"), data.CLASSES, name="logits")
 
 
+def wide(pixels: Any, is_training: bool) -> Any:
+    net = dense(dense(pixels, data.WIDE, tf.nn.relu, "first"), data.WIDE, tf.nn.relu, "second")
+    return dense(net, data.CLASSES, name="logits")
+
+
 def cnn(pixels: Any, is_training: bool) -> Any:
     net = tf.reshape(pixels, [-1, 28, 28, 1])
     for inputs, outputs in ((1, 32), (32, 64)):
@@ -58,10 +63,17 @@ def batches_of(arrays: Any, batch: int) -> tuple[Any, dict[Any, Any]]:
     return iterator, dict(zip(tf.nest.flatten(placeholders), tf.nest.flatten(arrays), strict=True))
 
 
-def train(forward: Callable[[Any, bool], Any], multiple: int, plan: Plan) -> Measure:
+def train(
+    forward: Callable[[Any, bool], Any],
+    multiple: int,
+    plan: Plan,
+    batch: int = data.BATCH,
+    rows: int = data.TRAIN_ROWS,
+    features: int = data.FEATURES,
+) -> Measure:
     is_fused = plan.variant == "fused"
     with tf.Graph().as_default():
-        iterator, feeds = batches_of(data.digits(data.TRAIN_ROWS), data.BATCH)
+        iterator, feeds = batches_of(data.digits(rows, features), batch)
         optimizer = tf1.train.AdamOptimizer(1e-3)
 
         def step_ops() -> list[Any]:
@@ -77,7 +89,7 @@ def train(forward: Callable[[Any, bool], Any], multiple: int, plan: Plan) -> Mea
         fetches = step_ops()  # a loop reads and writes the variables that this makes
         if is_fused:
             fetches = [tf.while_loop(lambda count: count < STEPS_A_CALL, body, [tf.constant(0)], parallel_iterations=1)]
-        session = tf1.Session()
+        session = tf1.Session(config=tf1.ConfigProto(allow_soft_placement=True))
         session.run(tf1.global_variables_initializer())
         session.run(iterator.initializer, feeds)
     call = partial(session.run, fetches) if plan.variant == "run" else session.make_callable(fetches)
@@ -87,6 +99,11 @@ def train(forward: Callable[[Any, bool], Any], multiple: int, plan: Plan) -> Mea
 worker.row("mlp", "run", "callable", "fused")(partial(train, mlp, 50))
 worker.row("mlp_jit", "fused")(partial(train, mlp, 50))
 worker.row("cnn", "run", "callable", "fused")(partial(train, cnn, 10))
+_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
+_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
+worker.row("gpu_mlp", "callable")(partial(train, mlp, 100, **_gpu))
+worker.row("gpu_cnn", "callable")(partial(train, cnn, 100, **_gpu))
+worker.row("gpu_wide", "callable")(partial(train, wide, 100, **_gpu_wide))
 
 
 def serving(is_callable: bool) -> Callable[[Any], Any]:

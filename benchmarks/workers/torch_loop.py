@@ -25,6 +25,11 @@ def mlp() -> nn.Module:
     return nn.Sequential(nn.Linear(data.FEATURES, 128), nn.ReLU(), nn.Linear(128, data.CLASSES))
 
 
+def wide() -> nn.Module:
+    hidden = [nn.Linear(data.WIDE, data.WIDE), nn.ReLU(), nn.Linear(data.WIDE, data.WIDE), nn.ReLU()]
+    return nn.Sequential(*hidden, nn.Linear(data.WIDE, data.CLASSES))
+
+
 def cnn() -> nn.Module:
     layers: list[nn.Module] = [nn.Unflatten(1, (1, 28, 28))]
     for inputs, outputs in ((1, 32), (32, 64)):
@@ -33,8 +38,8 @@ def cnn() -> nn.Module:
     return nn.Sequential(*layers)
 
 
-def digits(rows: int) -> tuple[Any, Any]:
-    pixels, labels = data.digits(rows)
+def digits(rows: int, features: int = data.FEATURES) -> tuple[Any, Any]:
+    pixels, labels = data.digits(rows, features)
     return torch.from_numpy(pixels), torch.from_numpy(labels).long()
 
 
@@ -42,14 +47,24 @@ def adam(model: nn.Module) -> Any:
     return torch.optim.Adam(model.parameters(), lr=1e-3)
 
 
-def train(make: Callable[[], nn.Module], multiple: int, plan: Plan) -> Measure:
+def train(
+    make: Callable[[], nn.Module],
+    multiple: int,
+    plan: Plan,
+    batch: int = data.BATCH,
+    rows: int = data.TRAIN_ROWS,
+    features: int = data.FEATURES,
+) -> Measure:
     device = "cuda" if plan.device == "gpu" else "cpu"
-    (pixels, labels), model = digits(data.TRAIN_ROWS), make().to(device).train()
-    batches, optimizer = data.Batches(data.TRAIN_ROWS), adam(model)
+    (pixels, labels), network = digits(rows, features), make().to(device).train()
+    batches, optimizer = data.Batches(rows, batch), adam(network)
+    model = torch.compile(network) if plan.variant == "compiled" else network
+    if device == "cuda":
+        torch.set_float32_matmul_precision("high")  # TF32, as TensorFlow and JAX compute by themselves
 
     def step() -> None:
-        rows = torch.from_numpy(batches.next())
-        loss = functional.cross_entropy(model(pixels[rows].to(device)), labels[rows].to(device))
+        order = torch.from_numpy(batches.next())
+        loss = functional.cross_entropy(model(pixels[order].to(device)), labels[order].to(device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -59,6 +74,11 @@ def train(make: Callable[[], nn.Module], multiple: int, plan: Plan) -> Measure:
 
 worker.row("mlp")(partial(train, mlp, 50))
 worker.row("cnn")(partial(train, cnn, 10))
+_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
+_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
+worker.row("gpu_mlp", "", "compiled")(partial(train, mlp, 100, **_gpu))
+worker.row("gpu_cnn", "", "compiled")(partial(train, cnn, 100, **_gpu))
+worker.row("gpu_wide", "", "compiled")(partial(train, wide, 100, **_gpu_wide))
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:
