@@ -18,7 +18,7 @@ from lightwell.compat.names import doors_of, is_removed, page_for
 from lightwell.compat.private import private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint
 from lightwell.compat.tf1.spelling import Version
-from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS
+from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS, PRIVATE
 
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 
@@ -57,7 +57,7 @@ def judge(name: str, version: Version) -> Verdict:
     if top != "tensorflow" or not parts:
         return Verdict(name, State.TENSORFLOW, is_namespace=True)
     if parts[0] in installed_names.SOURCES:
-        return _private(name)
+        return _private(name, version)
     if version is Version.TF1:
         return _in_tf1(parts)
     verdict = _today(parts)
@@ -262,10 +262,15 @@ def _removed(name: str) -> Verdict:
     return Verdict(name, State.LIGHTWELL, "lightwell.compat.private", is_namespace=True)
 
 
-def _private(name: str) -> Verdict:
+def _private(name: str, version: Version) -> Verdict:
     """A name below TensorFlow's private modules, which change with every release."""
     parts = name.split(".")
     for depth in range(len(parts), 1, -1):
+        module, attribute = ".".join(parts[: depth - 1]), parts[depth - 1]
+        brought = {each: target for door in doors_of(module) for each, target in door.names.items()}
+        brought |= PRIVATE.get(module, {}) if version is Version.TF1 else {}
+        if attribute in brought:
+            return Verdict(f"{module}.{attribute}", State.LIGHTWELL, brought[attribute].replace(":", "."))
         file = installed_names.source_of(".".join(parts[:depth]))
         if file is None:
             continue

@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 from lightwell.base.lazy import refuse, resolve
+from lightwell.compat.tf1.private_modules import as_in_1
 from lightwell.compat.tf1.tables import GONE as _GONE
 from lightwell.compat.tf1.tables import OURS as _OURS
 
@@ -44,7 +45,7 @@ def _in_tensorflow(name: str) -> Any:
         if hasattr(module, name):
             return getattr(module, name)
     if f"tensorflow.{name}" in sys.modules:  # `python`, `core`: packages that TensorFlow 2 hides from its namespace
-        return sys.modules[f"tensorflow.{name}"]
+        return as_in_1(f"tensorflow.{name}", sys.modules[f"tensorflow.{name}"])
     if name in _GONE:
         refuse(f"tf.{name} went with TensorFlow 1. {_GONE[name]}", __name__, name)
     near = difflib.get_close_matches(name, __dir__(), n=3)

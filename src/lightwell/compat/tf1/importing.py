@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+from collections.abc import Sequence
 from typing import Any
 
-from lightwell.base.lazy import resolve
 from lightwell.compat.tf1.behavior import enable_tf1_behavior
 from lightwell.compat.tf1.contrib import import_below
+from lightwell.compat.tf1.private_modules import as_in_1
 from lightwell.compat.tf1.spelling_names import PACKAGES_ONLY_IN_1
-from lightwell.compat.tf1.tables import PRIVATE
 
 # Real packages and Keras: the import system must load them, they are not only attributes.
 _REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl", "keras"})
@@ -29,23 +27,10 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
     module = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path, fromlist or ())
     if not fromlist:
         return tf1
-    if name in PRIVATE:
-        return _ModuleAsIn1(module, PRIVATE[name])
     if path and path[0] in _REAL:
         for child in fromlist:
             _load_child(module, name, child)
-    return module
-
-
-class _ModuleAsIn1(ModuleType):
-    """A private module of TensorFlow, with some of its names as they were in TensorFlow 1."""
-
-    def __init__(self, module: Any, names: Mapping[str, str]) -> None:
-        super().__init__(module.__name__, module.__doc__)
-        self._module, self._names = module, names
-
-    def __getattr__(self, name: str) -> Any:
-        return resolve(self._names[name]) if name in self._names else getattr(self._module, name)
+    return as_in_1(name, module)
 
 
 def _walk(tf1: Any, name: str, path: Sequence[str], fromlist: Sequence[str]) -> Any:

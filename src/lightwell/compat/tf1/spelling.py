@@ -13,6 +13,7 @@ from enum import Enum
 
 from lightwell.compat.tf1.name_uses import NameUse, read_uses
 from lightwell.compat.tf1.spelling_names import METHODS_ONLY_IN_1, ONLY_IN_1, ONLY_IN_2, PACKAGES_ONLY_IN_1
+from lightwell.foreign import private_columns
 
 
 class Version(Enum):
@@ -61,9 +62,15 @@ def read_spelling(source: str | bytes | ast.AST) -> Spelling:
 def _is_in(table: Mapping[str, frozenset[str]], path: str) -> bool:
     """Whether `path`, or a namespace on the way to it, is in the table: `layers.dense` is there because `layers` is."""
     parts = path.split(".")
-    if table is ONLY_IN_1 and parts[0] in PACKAGES_ONLY_IN_1:
+    if table is ONLY_IN_1 and (parts[0] in PACKAGES_ONLY_IN_1 or _is_old_column(path)):
         return True
     return any(part in table.get(".".join(parts[:depth]), ()) for depth, part in enumerate(parts))
+
+
+def _is_old_column(path: str) -> bool:
+    """Whether `path` is a private class of columns, which columns were instances of in TensorFlow 1 only."""
+    module, _, name = f"tensorflow.{path}".rpartition(".")
+    return module == private_columns.OLD_MODULE and name in private_columns.CHANGED
 
 
 def _called_methods(tree: ast.AST, uses: Iterable[NameUse]) -> Iterator[str]:

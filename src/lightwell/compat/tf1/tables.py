@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lightwell.foreign import private_columns
+
 # What is not simply `tf.compat.v1.<name>`.
 OURS: Mapping[str, str] = {
     "compat": "lightwell.compat.tf1.compat",
@@ -26,6 +28,7 @@ _DATASETS = ("Dataset", "FixedLengthRecordDataset", "Iterator", "TFRecordDataset
 PRIVATE: Mapping[str, Mapping[str, str]] = {
     "tensorflow.python.data": {name: f"tensorflow:compat.v1.data.{name}" for name in _DATASETS},
     "tensorflow.python.data.ops.dataset_ops": {"Dataset": "tensorflow:compat.v1.data.Dataset"},
+    private_columns.OLD_MODULE: {name: f"lightwell.foreign.private_columns:{name}" for name in private_columns.CHANGED},
 }
 GONE: Mapping[str, str] = {
     "pywrap_tensorflow": "Use tf.train.NewCheckpointReader and tf.train.load_checkpoint to read checkpoints.",
