@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 from tests.contracts.sources import ROOT
 
 v1 = tf.compat.v1
@@ -97,7 +96,7 @@ print("still there", flush=True)
 
 
 def test_nobody_swallows_it_and_the_last_checkpoint_is_not_cut_off_by_another(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = children.environment(ROOT, TF_CPP_MIN_LOG_LEVEL="3")
     done = subprocess.run(
         [sys.executable, "-c", _TERMINATED, str(tmp_path)], env=environment, capture_output=True, text=True, check=False
     )

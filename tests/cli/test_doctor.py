@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 import pytest
 import tensorflow
+from tests import children
 from tests.cli.test_notebooks import write as write_notebook
-from tests.cli.test_runner import SOURCE, write
+from tests.cli.test_runner import write
 
 from lightwell.cli import installed_names
 from lightwell.cli.doctor_names import State, judge
@@ -160,7 +160,7 @@ def test_it_is_quick_and_loads_no_tensorflow(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        env=children.environment(),
         capture_output=True,
         text=True,
         check=False,

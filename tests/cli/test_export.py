@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import children
 
 from lightwell.cli.main import main
 
@@ -57,7 +57,7 @@ class Printed:
 
 
 def lightwell(folder: Path, *words: str) -> Printed:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = children.environment()
     for setting in ("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS"):  # as at a user's, who set nothing
         environment.pop(setting, None)
     command = [sys.executable, "-m", "lightwell", *words]
@@ -138,7 +138,7 @@ print(json.dumps(told))
 
 @pytest.fixture(scope="module")
 def told(folder: Path) -> dict[str, Any]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = children.environment()
     command = [sys.executable, "-c", _MAKE_ALL, json.dumps(list(MISTAKES))]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)

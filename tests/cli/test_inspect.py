@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import children
 
 import lightwell as lw
 from lightwell.cli.inspect_text import chart, number, sparkline
@@ -282,12 +282,12 @@ def test_a_long_history_is_thinned_out(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_it_loads_quietly_by_itself(made: lw.Estimator) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+    environment = {name: value for name, value in children.environment().items() if not name.startswith("TF_")}
     ran = subprocess.run(
         [sys.executable, "-m", "lightwell", "inspect", made.model_dir, "nothing_like_this"],
         capture_output=True,
         text=True,
-        env={**environment, "PYTHONPATH": str(ROOT / "src")},
+        env=environment,
     )
     assert ran.returncode == 2
     assert ran.stdout == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -12,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import children
 
 from lightwell.cli import main as command
 
@@ -58,7 +58,7 @@ def launched(*words: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(TF_CPP_MIN_LOG_LEVEL="3"),
     )
 
 

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import children
 
-SOURCE = Path(__file__).parents[2] / "src"
 PROGRAMS = Path(__file__).parents[1] / "data" / "programs"
 
 
-def start(*words: str, cwd: Path, path: str = "") -> subprocess.Popen[str]:
-    search = os.pathsep.join(filter(None, [str(SOURCE), path]))
+def start(*words: str, cwd: Path, path: Sequence[Path] = ()) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "lightwell", "run", *words],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": search, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=children.environment(*path, TF_CPP_MIN_LOG_LEVEL="3", PYTHONDONTWRITEBYTECODE="1"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def run(*words: str, cwd: Path, path: str = "") -> tuple[int, str, str]:
+def run(*words: str, cwd: Path, path: Sequence[Path] = ()) -> tuple[int, str, str]:
     process = start(*words, cwd=cwd, path=path)
     out, err = process.communicate()
     return process.returncode, out, err
@@ -165,7 +163,7 @@ dimension = tf.placeholder(tf.float32, [None, 3]).shape[1].value
 
 def test_each_module_gets_the_tensorflow_it_means(tmp_path: Path) -> None:
     write(tmp_path, MIXED)
-    code, out, err = run("main.py", cwd=tmp_path, path=str(tmp_path / "site-packages"))
+    code, out, err = run("main.py", cwd=tmp_path, path=[tmp_path / "site-packages"])
     assert json.loads(out or "{}") == {
         "main": "lightwell.compat.tf1",
         "old": "lightwell.compat.tf1",
@@ -208,7 +206,7 @@ print(json.dumps({m.__name__: m.tf.__name__ for m in (sys.modules["__main__"], o
 
 def test_modules_of_a_repository_on_the_path_are_the_programs_own(tmp_path: Path) -> None:
     write(tmp_path, REPOSITORY)
-    search = os.pathsep.join([str(tmp_path / "repo"), str(tmp_path / "target")])
+    search = [tmp_path / "repo", tmp_path / "target"]
     command = [str(tmp_path / "repo/official/mnist/mnist.py"), str(tmp_path / "added")]
     meant = dict.fromkeys(["__main__", "official.utils.flags", "official.utils.net", "added"], "lightwell.compat.tf1")
     for options in ([], ["--tf1"]):
@@ -220,7 +218,7 @@ def test_modules_of_a_repository_on_the_path_are_the_programs_own(tmp_path: Path
 def test_forced_tf2_means_the_real_tensorflow(tmp_path: Path) -> None:
     source = "import tensorflow as tf\nprint(tf.__file__, tf.estimator.__name__)\ntf.placeholder\n"
     write(tmp_path, {"main.py": source, "site-packages/tensorflow/__init__.py": ""})
-    code, out, err = run("--tf2", "main.py", cwd=tmp_path, path=str(tmp_path / "site-packages"))
+    code, out, err = run("--tf2", "main.py", cwd=tmp_path, path=[tmp_path / "site-packages"])
     assert (code, out) == (1, f"{tmp_path}/site-packages/tensorflow/__init__.py lightwell.estimator\n")
     assert "module 'tensorflow' has no attribute 'placeholder'" in err
 

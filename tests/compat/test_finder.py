@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import tensorflow as tf
+from tests import children
 
 import lightwell.compat.v1.estimator
 import lightwell.estimator
@@ -179,10 +178,9 @@ print("fine")
 
 
 def test_doors_that_were_open_before_tensorflow_was_loaded() -> None:
-    source = Path(__file__).parents[2] / "src"
     done = subprocess.run(
         [sys.executable, "-c", _FRESH],
-        env={**os.environ, "PYTHONPATH": str(source), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import itertools
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 from tests.contracts.keras_kinds import all_answers
 from tests.contracts.sources import ROOT
 from tests.faces import FACES, FUSED, Face
@@ -73,7 +72,7 @@ def test_calls_with_taps_answer_like_those_without(verb: str, ask: Any, name: st
 
 def test_keras_states_answer_as_in_a_fresh_process(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.contracts.keras_kinds", str(tmp_path / "there")]
-    places = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    places = children.environment(ROOT)
     there = subprocess.run(command, cwd=ROOT, env=places, capture_output=True, text=True, check=False)
     assert there.returncode == 0, there.stderr[-2000:]
     here, fresh = all_answers(tmp_path / "here"), json.loads(there.stdout)

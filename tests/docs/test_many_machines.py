@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import children
 from tests.docs.page import read
 
 from lightwell.cli import main as command
@@ -37,7 +38,12 @@ def test_dry_run_tells_who_each_task_is(
 def test_its_program_trains_on_a_cluster(tmp_path: Path) -> None:
     words = commands(tmp_path)[0]
     ran = subprocess.run(
-        [sys.executable, "-m", "lightwell", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "lightwell", *words],
+        cwd=tmp_path,
+        env=children.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
     finished = json.loads((tmp_path / "runs/cluster/training_finished.json").read_text())
@@ -49,7 +55,12 @@ def test_its_program_trains_on_a_cluster(tmp_path: Path) -> None:
 def test_its_program_trains_together(tmp_path: Path) -> None:
     (words,) = [words for words in commands(tmp_path) if "together.py" in words]
     ran = subprocess.run(
-        [sys.executable, "-m", "lightwell", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "lightwell", *words],
+        cwd=tmp_path,
+        env=children.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
     finished = json.loads((tmp_path / "runs/together/training_finished.json").read_text())
@@ -59,7 +70,14 @@ def test_its_program_trains_together(tmp_path: Path) -> None:
 
 def test_its_program_trains_on_devices(tmp_path: Path) -> None:
     commands(tmp_path)
-    ran = subprocess.run([sys.executable, "devices.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "devices.py"],
+        cwd=tmp_path,
+        env=children.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "runs/devices/model.ckpt-20.index").exists()
 

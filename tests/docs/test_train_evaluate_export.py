@@ -11,6 +11,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
+from tests import children
 from tests.docs.page import DOCS, read
 
 PAGE = read("train-evaluate-export.md")
@@ -59,7 +60,12 @@ def test_its_command_runs(ran: dict[str, Any]) -> None:
     np.savez(ran["here"] / "rows.npz", images=ran["test"]["x"][:20])
     words = [str(newest) if word == "exported" else word for word in command.words[1:]]
     done = subprocess.run(
-        [sys.executable, "-m", "lightwell", *words], cwd=ran["here"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "lightwell", *words],
+        cwd=ran["here"],
+        env=children.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert command.comment in done.stdout

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.contracts.sources import ROOT
+from tests import children
 
 # TensorFlow comes first: what it loads is not ours.
 _LOADED = """
@@ -26,7 +25,7 @@ _LATER = ("lightwell.run.engine.", "lightwell.model.interop", "lightwell.rnn_cel
 
 
 def test_making_an_estimator_loads_nothing_of_others_and_no_engine(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = children.environment(TF_CPP_MIN_LOG_LEVEL="3")
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, str(tmp_path)], env=environment, capture_output=True, text=True, check=False
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
+from tests import children
 
 PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "bert_2019.py"
 
@@ -15,6 +16,7 @@ PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "bert_2019.py"
 def run(folder: Path, *flags: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "lightwell", "run", str(PROGRAM), f"--output_dir={folder}", *flags],
+        env=children.environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tests import children
 from tests.fuzz.spec import Spec
 from tests.fuzz.write import written
 
@@ -30,11 +31,10 @@ class Worker:
         self.answered = 0
 
     def _start(self) -> None:
-        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([] if self._original else [str(ROOT / "src")])])
-        environment["TF_ENABLE_ONEDNN_OPTS"] = "0"
+        settings = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "TF_ENABLE_ONEDNN_OPTS": "0"}
+        environment = children.environment(ROOT, **settings)
         if self._original:
-            environment["FUZZ_ORIGINAL"] = "1"
+            environment |= {"PYTHONPATH": str(ROOT), "FUZZ_ORIGINAL": "1"}
         log = (ROOT / ".fuzz").resolve()
         log.mkdir(exist_ok=True)
         with open(log / f"worker-{os.getpid()}-{id(self)}.log", "w") as errors:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests import children
 
 
 class Batch:
@@ -20,12 +19,11 @@ class Batch:
         jobs, self._outcomes = folder / f"{name}_jobs.json", folder / f"{name}_outcomes.json"
         jobs.write_text(json.dumps([{"key": key, "words": list(words)} for key, words in commands.items()]))
         self._errors = folder / f"{name}_stderr.txt"
-        search = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
         with self._errors.open("w") as errors:  # a file: nobody reads a pipe while the other batch runs
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.programs.run_many", str(jobs), str(self._outcomes)],
                 cwd=folder,
-                env={**os.environ, "PYTHONPATH": search, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"},
+                env=children.environment(children.ROOT, TF_CPP_MIN_LOG_LEVEL="3", PYTHONDONTWRITEBYTECODE="1"),
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
             )

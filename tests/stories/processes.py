@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import children
 from tests.contracts.sources import ROOT
 
 PATIENCE = 300.0
@@ -71,7 +72,7 @@ class Trainer:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._numbers = itertools.count()
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = children.environment(ROOT, TF_CPP_MIN_LOG_LEVEL="3")
         environment.pop("COLUMNS", None)  # of the terminal that runs the tests; theirs have widths of their own
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("trainer.py"))],

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 from tests.contracts.sources import ROOT
 from tests.stories.processes import PATIENCE
 
@@ -29,7 +29,7 @@ class Exporting:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = children.environment(ROOT, TF_CPP_MIN_LOG_LEVEL="3")
         command = [sys.executable, str(Path(__file__).with_name("exporting.py")), str(folder / "ready")]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import children
 from tests.contracts.sources import ROOT
 
 IN_A_NAMESPACE = ["unshare", "--map-root-user", "--mount"]
@@ -29,7 +29,7 @@ def told(tmp_path_factory: Any) -> dict[str, dict[str, Any]]:
     done = subprocess.run(
         [*(IN_A_NAMESPACE if can_mount else []), *script],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

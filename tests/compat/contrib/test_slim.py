@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.contracts.sources import ROOT
+from tests import children
 
 import lightwell as lw
 from lightwell import tf1 as tf
@@ -124,7 +123,7 @@ def test_a_program_imports_it_by_every_spelling_and_trains_in_its_loops(tmp_path
     done = subprocess.run(
         [sys.executable, "-m", "lightwell", "run", "program.py"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from tests import children
 
 _SCENE = """
 import types
@@ -106,13 +107,12 @@ _SLIM = {
 
 
 def test_imports_and_behavior_of_a_tensorflow_1_program(tmp_path: Path) -> None:
-    source = Path(__file__).parents[3] / "src"
     for name, text in _SLIM.items():
         (tmp_path / "tf_slim" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tf_slim" / name).write_text(text)
     done = subprocess.run(
         [sys.executable, "-c", _SCENE],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(tmp_path)]), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(tmp_path, TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 from tests.estimator.export.slow_export import STARTED
 
 import lightwell as lw
@@ -69,7 +69,7 @@ def test_a_failure_leaves_nothing_behind(trained: lw.Estimator, tmp_path: Path) 
 
 def test_a_killed_export_is_never_seen_and_removed_by_the_next(trained: lw.Estimator, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.estimator.export.slow_export", trained.model_dir, str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    environment = children.environment(ROOT)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert any(STARTED in line for line in process.stdout)  # all but the last file is written

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
+from tests import children
 
 from lightwell.cli.launch import free_ports
 
@@ -28,7 +29,9 @@ class Cluster:
         program = os.path.join(os.path.dirname(__file__), "cluster_program.py")
         with open(folder / "codes", "w") as codes:
             command = [sys.executable, program, json.dumps(settings)]
-            self._parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=codes)
+            self._parent = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=codes, env=children.environment(children.ROOT)
+            )
 
     def tell(self, verb: str, kind: str, index: int = 0) -> None:
         assert self._parent.stdin is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests import children
 from tests.inside.captures import models
 
 import lightwell as lw
@@ -20,7 +20,7 @@ def killed(folder: Path, kills: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.inside.captures.killed", str(folder), str(kills)],
         cwd=ROOT,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(ROOT, TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

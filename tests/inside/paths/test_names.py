@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from tests import children
 from tests.inside.paths import models
 from tests.inside.paths.models import EVAL, PREDICT, TRAIN
 
@@ -58,7 +58,7 @@ def test_the_same_paths_in_any_order_of_modes_and_in_a_fresh_process() -> None:
         check=True,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}", "PYTHONHASHSEED": "5"},
+        env=children.environment(ROOT, PYTHONHASHSEED="5"),
     )
     assert here == again == json.loads(there.stdout.splitlines()[-1])
     assert here[TRAIN] == here[EVAL] == here[PREDICT]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import children
 
 from lightwell.foreign import private_keras
 from lightwell.foreign.patches import Patches
@@ -55,7 +55,7 @@ print(json.dumps({
 def _trained(folder: Path, **renamed: str) -> Any:
     done = subprocess.run(
         [sys.executable, "-c", _TRAINING, str(ROOT), str(folder), json.dumps(renamed)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=children.environment(TF_CPP_MIN_LOG_LEVEL="3"),
         capture_output=True,
         text=True,
         check=False,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from tests import children
 from tests.model.interop.builds import batches, built, classifier, estimator, keras
 
 import lightwell as lw
@@ -135,7 +136,7 @@ def test_the_checkpoint_has_the_same_names_in_any_order_and_process(tmp_path: Pa
         capture_output=True,
         text=True,
         check=False,
-        env={**_environment(), "PYTHONPATH": ":".join(sys.path)},
+        env={**_environment(), "PYTHONPATH": children.search_path(*sys.path)},
         cwd=Path(__file__).parents[3],
     )
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 
 import lightwell as lw
 from lightwell.errors import ModelDirError, ModelInUse, UsageError
@@ -32,7 +32,9 @@ def states_after_kills(directory: Path, how_many: int, seed: int) -> list[float]
     set_all(est, 1.0)
     command = [sys.executable, "-m", "tests.run.checkpoints.edit_until_killed"]
     arguments = [est.model_dir, str(directory / "copies"), str(how_many), str(seed)]
-    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, *arguments], cwd=ROOT, env=children.environment(ROOT), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     values = []
     for number in range(how_many):

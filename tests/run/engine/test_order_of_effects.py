@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import children
 from tests.faces import FUSED, SINGLE
 
 import lightwell as lw
@@ -160,7 +161,9 @@ print(rates, len(rows), float(est.get_variable_value("weight")))
 def test_a_value_that_is_the_same_in_every_step_can_be_looked_at(how: str, tmp_path: Path) -> None:
     # In a process of its own: where this is broken, it never comes back.
     command = [sys.executable, "-c", LOOKING, str(tmp_path), how]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    found = subprocess.run(
+        command, env=children.environment(), capture_output=True, text=True, timeout=120, check=False
+    )
     assert found.returncode == 0, found.stderr[-2000:]
     rates, rows, weight = found.stdout.strip().rpartition("] ")[0] + "]", *found.stdout.split()[-2:]
     assert rates == "[0.25, 0.25]"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from tests import tiny
+from tests import children, tiny
 from tests.conftest import LogLines
 from tests.run.engine import fused_models as models
 from tests.run.engine.fused_runs import Calls, Look, batches, events, train
@@ -176,7 +175,7 @@ def test_a_tensorflow_that_keeps_its_counts_elsewhere_has_its_hooks_called_on_ev
     running = [
         subprocess.Popen(
             [sys.executable, "-c", _TRAINING, str(root), str(tmp_path / str(number)), json.dumps(names)],
-            env={**os.environ, "PYTHONPATH": str(root / "src"), "TF_CPP_MIN_LOG_LEVEL": "3"},
+            env=children.environment(TF_CPP_MIN_LOG_LEVEL="3"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from keras import layers
+from tests import children
 from tests.estimator.export.keras_model.converting import NUMBERS, SEQUENCES, estimator, once, trained
 
 import lightwell as lw
@@ -151,7 +152,7 @@ except ValueError as error:
 
 def test_a_program_without_eager_execution(tmp_path: Path) -> None:
     run = [sys.executable, "-c", _WITHOUT_EAGER, str(tmp_path)]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    done = subprocess.run(run, env=children.environment(), capture_output=True, text=True, check=False)
     assert "Keras 3 needs eager execution, which this program has switched off" in done.stdout, done.stderr
 
 

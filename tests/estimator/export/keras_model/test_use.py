@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tests import children
 from tests.estimator.export.keras_model.converting import NUMBERS, ROWS, difference, estimator, once, trained
 
 import lightwell as lw
@@ -140,6 +141,8 @@ def test_another_program_loads_what_has_layers_of_ours(tmp_path: Path) -> None:
     model = trained(with_top, NUMBERS, tmp_path).to_keras(once(NUMBERS))
     file = str(tmp_path / "model.keras")
     model.save(file)
-    done = subprocess.run([sys.executable, "-c", _LOADS, file], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADS, file], env=children.environment(), capture_output=True, text=True, check=True
+    )
     expected = model({"x": np.ones([2, 8], "float32")})["places"].numpy().tolist()
     assert done.stdout.strip().splitlines()[-1] == str(expected)
