@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 import typing
 
 if typing.TYPE_CHECKING:
@@ -174,10 +175,17 @@ class NotEvaluated(LightwellError, RuntimeError):
 
 def reason_of(error: BaseException) -> str:
     """The cause in TensorFlow's words, in one sentence, without its stack traces."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip() not in ("", "Graph execution error:")]
+    text = str(error)
+    several = _SEVERAL.search(text)
+    if several:  # "2 root error(s) found": on a GPU two ops often wait for the one that failed
+        return several[1].rstrip(".")
+    lines = [line.strip() for line in text.splitlines() if line.strip() not in ("", "Graph execution error:")]
     at_node = [index for index, line in enumerate(lines) if line.startswith("Node: ")]
     causes = lines[at_node[0] + 1 :] if at_node else lines
     return causes[0].rstrip(".") if causes else type(error).__name__
+
+
+_SEVERAL = re.compile(r"^\s*\(0\)\s+(?:[A-Z_ ]+: )?(.*)", re.MULTILINE)
 
 
 def disk_error(error: BaseException, text: str) -> ModelDirError:

@@ -58,6 +58,7 @@ class FeatureColumnsLayer(keras.layers.Layer):
         # Features are keys, words and numbers of any type: casting them is the columns' own affair.
         kwargs.setdefault("autocast", False)
         super().__init__(name=name, trainable=trainable, **kwargs)
+        self.supports_jit = False  # tables and strings are on the host; Keras compiles by itself where a GPU is
         self._partitioner = partitioner
         self._columns = ColumnState(columns, self._make_variable)
         self._column_weights: dict[str, Any] = {}

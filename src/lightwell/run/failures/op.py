@@ -29,7 +29,6 @@ _COPIES = re.compile(f"{FUSED_SCOPE}(?:batches/)?step/")  # of steps, or of the 
 _NODE = re.compile(r"(?:\{\{function_node ([^}]+)\}\}\s*)?(?:\{\{node ([^}]+)\}\}|\[\[([^\[\]{}]+)\]\])")
 _GRADIENT = re.compile(r"(?:^|.*/)gradients(?:_\d+)?/(.+)_grad/")
 _DATASET_FUNCTION = re.compile(r"Error in user-defined function passed to \S+ transformation with iterator: \S+: ")
-_SEVERAL = re.compile(r"^\s*\(0\)\s+(?:[A-Z_ ]+: )?(.*)", re.MULTILINE)
 _OF_FILES = re.compile("No such file|corrupted record|Permission denied|truncated record").search
 _PYTHON_FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in (.+)$', re.MULTILINE)
 _TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(tf.__file__)), "")
@@ -95,9 +94,7 @@ def without_copies(text: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    several = _SEVERAL.search(str(getattr(error, "message", error)))
-    sentence = several.group(1) if several else reason_of(error)
-    sentence = _DATASET_FUNCTION.sub("", sentence)
+    sentence = _DATASET_FUNCTION.sub("", reason_of(error))
     sentence = re.sub(
         r"\{\{(?:function_)?node ([^}]*)\}\}\s*", lambda m: "" if m[0][2:4] == "fu" else m[1] + " ", sentence
     )
