@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from lightwell.base.keys import OWN_SCOPE, ModeKeys
 from lightwell.errors import LightwellError
+from lightwell.run.failures.memory import memory_advice
 from lightwell.run.failures.op import INPUT_FN, FailedOp, Place, failed_op
 from lightwell.run.failures.program_view import ProgramView
 
@@ -191,7 +191,7 @@ def _shape(shape: Any) -> str:
 def _what_to_do(failed: FailedOp, program: ProgramView) -> list[str]:
     reason, op, outer = failed.reason, failed.op, failed.outer
     if reason.startswith(_TOO_LARGE):
-        return [_about_size(op)]
+        return memory_advice(reason, op, program)
     if "available devices are" in reason:
         return [
             "Take that tf.device away, or let TensorFlow choose where it is missing: "
@@ -212,15 +212,6 @@ def _what_to_do(failed: FailedOp, program: ProgramView) -> list[str]:
         call = f"est.predict(input_fn, predict_keys=[], taps={taps!r})"
         return [f"To see what goes into {shown.name!r}, without running it: {call}."]
     return ["Check the values that go into it: what input_fn gives, and what is made of that on the way."]
-
-
-def _about_size(op: tf.Operation | None) -> str:
-    advice = "Make it smaller (fewer rows, a hashed vocabulary), or use a machine with more memory."
-    if op is None or not op.outputs or not op.outputs[0].shape.is_fully_defined():
-        return f"There is not enough memory. {advice}"
-    value = op.outputs[0]
-    gigabytes = float(np.prod(value.shape.as_list(), dtype=np.float64)) * value.dtype.size / 2**30
-    return f"Its shape is {_shape(value.shape)}, {gigabytes:,.1f} GiB of {value.dtype.name}. {advice}"
 
 
 def _tappable(op: tf.Operation, program: ProgramView) -> list[str]:
