@@ -1,7 +1,8 @@
-"""`lightwell doctor (program.py | notebook.ipynb | folder | -m module)`: which names of an old program exist today.
+"""`lightwell doctor [program.py | notebook.ipynb | folder | -m module]`: which names of an old program exist today.
 
 Parses options and finds the program's files as `lightwell run` does. `doctor_read` reads them, `doctor_text` renders
-the report. Runs and imports nothing of the program, and does not load TensorFlow.
+the report. Runs and imports nothing of the program, and does not load TensorFlow. Without a program,
+`doctor_environment` says what is installed and on which devices models run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ The first thing to run on an old repository. Every name of TensorFlow that the p
 listed: those that today's TensorFlow has, those that `lightwell run` brings back and from where, and those that are
 absent, with what to do; then what is too old for this Python or NumPy, and which modules are not installed.
 
+Without a program: the installed versions, and on which devices models run.
+
 The exit code is 0 when nothing stands in the way, and 1 when something does.
 """
 # Folders that hold no sources of the program.
@@ -37,7 +40,7 @@ def add_parser(commands: Any) -> None:
         "doctor",
         help="say which names of TensorFlow a program uses, and what becomes of them; runs nothing",
         description="Say what of an old program is there in today's TensorFlow, without running it.",
-        usage="lightwell doctor [--tf1 | --tf2] [--json] (program.py | notebook.ipynb | folder | -m module)",
+        usage="lightwell doctor [--tf1 | --tf2] [--json] [program.py | notebook.ipynb | folder | -m module]",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -56,6 +59,11 @@ class _CannotRead(Exception):
 
 
 def _call(arguments: argparse.Namespace) -> int:
+    if arguments.module is None and arguments.path is None and not arguments.json:
+        from lightwell.cli.doctor_environment import environment_lines
+
+        lines, is_usable = environment_lines()
+        return show("\n".join(lines), "doctor") or int(not is_usable)
     if (arguments.module is None) == (arguments.path is None):
         arguments.parser.error("name a program, a notebook or a folder, or a module with -m")
     from lightwell.cli.doctor_read import examine
