@@ -265,12 +265,16 @@ class Estimator(OverridableMembers, AblationVerbs, CaptureVerbs, EditVerbs, Expo
         )
 
     @with_short_traceback
-    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Description:
+    def describe(
+        self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN, *, devices: bool = False
+    ) -> Description:
         """What the model is made of: every layer with kind, shapes, parameters and path.
 
         Args:
             input_fn: gives the data; only its shapes matter, nothing is run.
             mode: for which mode to build the model; with an `input_fn` that has no labels, `ModeKeys.PREDICT`.
+            devices: whether to say on which device each op runs, and why some stay on the CPU beside a GPU. One step is
+                run for that, with initial weights that are dropped; `model_dir` is left alone.
 
         Returns:
             A `Description`: it prints as a table, renders in a notebook, and gives plain data with `to_dict()`.
@@ -278,7 +282,7 @@ class Estimator(OverridableMembers, AblationVerbs, CaptureVerbs, EditVerbs, Expo
         from lightwell.estimator import verbs
 
         check_input_fn(input_fn)
-        return verbs.describe(self._lightwell_model(), input_fn, mode)
+        return verbs.describe(self._lightwell_model(), input_fn, mode, devices)
 
     @property
     def layers(self) -> LayersView:

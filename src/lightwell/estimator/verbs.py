@@ -50,12 +50,14 @@ from lightwell.run.checkpoints.index import checked_path, newest_usable
 from lightwell.run.checkpoints.restore import Source
 from lightwell.run.checkpoints.warm_start import WarmStartSettings, warm_start
 from lightwell.run.config import RunConfig
+from lightwell.run.devices.gpus import with_gpu_settings
 from lightwell.run.devices.member import Member, join_cluster
 from lightwell.run.devices.strategies import add_strategy_devices, input_context, local_strategy, replicated
 from lightwell.run.engine.build import Recipe, build, call_model_fn, draft, finish
 from lightwell.run.engine.build import create_global_step as create_global_step
 from lightwell.run.engine.evaluate import evaluate as run_evaluation
 from lightwell.run.engine.evaluate import read_metrics, task_of_evaluation
+from lightwell.run.engine.op_devices import op_devices
 from lightwell.run.engine.predict import predict as run_prediction
 from lightwell.run.engine.predict import task_of_prediction, warn_if_endless
 from lightwell.run.engine.program import Program
@@ -131,9 +133,8 @@ class ModelDefinition:
         """How to open a session."""
         strategies = [self.strategy(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)]
         strategies = strategies if target else [local_strategy(strategy) for strategy in strategies]
-        return SessionPlan(
-            find_checkpoint, target, add_strategy_devices(strategies, self.session_config), exact, member
-        )
+        settings = with_gpu_settings(self.session_config, self.config.gpu_memory)
+        return SessionPlan(find_checkpoint, target, add_strategy_devices(strategies, settings), exact, member)
 
     def checkpoint_for(self, path: Any, doing: str) -> str | None:
         """The checkpoint at `path`, else the newest; None, with a warning, if there is none."""
@@ -284,9 +285,20 @@ def predict(
     warn_of_missing_batches("predict", run.count)
 
 
-def describe(model: ModelDefinition, input_fn: Any, mode: str) -> Description:
-    """Describes the layers of the model in one mode."""
-    return describe_program(build(model.on_all_devices(model.recipe(mode, input_fn, untrained=False))))
+def describe(model: ModelDefinition, input_fn: Any, mode: str, devices: bool = False) -> Description:
+    """Describes the layers of the model in one mode, and where its ops run if asked for."""
+    program = build(model.on_all_devices(model.recipe(mode, input_fn, untrained=False)))
+    description = describe_program(program)
+    if not devices:
+        return description
+    targets = {
+        ModeKeys.TRAIN: [program.spec.train_op, program.spec.loss],
+        ModeKeys.EVAL: [] if program.evaluation is None else [program.evaluation.update],
+        ModeKeys.PREDICT: tf.nest.flatten(program.spec.predictions, expand_composites=True),
+    }
+    with program.graph.as_default():
+        placed = op_devices(program, model.plan(lambda: None, ""), targets[mode])
+    return dataclasses.replace(description, devices=placed)
 
 
 def predictor(model: ModelDefinition, inputs: Any, checkpoint_path: Any) -> Predictor:

@@ -208,6 +208,40 @@ def is_stateful(op_type: str) -> bool | None:
     return None if op_def is None else bool(op_def.is_stateful)
 
 
+def is_deterministic() -> bool:
+    """Whether TensorFlow's ops shall be deterministic: `tf.config.experimental.enable_op_determinism`, or the variable
+    `TF_DETERMINISTIC_OPS`. There is no public way to ask."""
+    from tensorflow.python.framework import config
+
+    missing = missing_attributes(config, ["is_op_determinism_enabled"])
+    if missing:
+        warn_once(release(), tuple(missing), "Steps on a GPU are not compiled by themselves.")
+        return True
+    return bool(config.is_op_determinism_enabled())
+
+
+def has_gpu_kernel(op: Any) -> bool:
+    """Whether TensorFlow has a kernel for GPUs of an op of this type, for the types of its values.
+
+    The registry of kernels is private. Without it, every op counts as one that has such a kernel.
+    """
+    from tensorflow.python.framework import kernels
+
+    missing = missing_attributes(kernels, ["get_registered_kernels_for_op"])
+    if missing:
+        warn_once(release(), tuple(missing), "describe(devices=True) does not say which ops have no kernel for GPUs.")
+        return True
+    found = [one for one in kernels.get_registered_kernels_for_op(op.type).kernel if one.device_type == "GPU"]
+    return any(
+        all(
+            op.node_def.attr[rule.name].type in rule.allowed_values.list.type
+            for rule in kernel.constraint
+            if rule.name in op.node_def.attr and rule.allowed_values.list.type
+        )
+        for kernel in found
+    )
+
+
 def function_graph(graph: Any, name: str) -> Any:
     """The graph of a function that a graph calls, by its name; None if it is unknown.
 

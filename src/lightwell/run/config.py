@@ -75,6 +75,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         'fuse_steps should be "auto", False or a number of steps >= 1',
     ),
     "jit_compile": (lambda v: isinstance(v, bool) or v == "auto", 'jit_compile should be True, False or "auto"'),
+    "gpu_memory": (
+        lambda v: v == "growth" or (_is_number(v) and 0 < v <= 1),
+        'gpu_memory should be "growth" or the share of a GPU to take, more than 0 and at most 1',
+    ),
     "keep_sessions": (lambda v: isinstance(v, bool), "keep_sessions should be True or False"),
     "pure_model_fn": (lambda v: isinstance(v, bool), "pure_model_fn should be True or False"),
 }
@@ -109,10 +113,13 @@ class RunConfig:
         fuse_steps: how many training steps one call of the runtime may run, between the steps that hooks look at:
             "auto" for as many as take a fraction of a second, a number for at most that many, False for always one.
         jit_compile: whether the steps that hooks do not look at are compiled by XLA, many of them into one computation:
-            True, False, or "auto" to try both ways, once that can pay, and keep the faster. Results may differ in the
+            True, False, or "auto" to try both ways, once that can pay, and keep the faster. None is "auto" where a GPU
+            computes, unless TensorFlow's ops shall be deterministic, and False elsewhere. Results may differ in the
             last digits. Steps that cannot be compiled run as they do without it; the log says why. Compiled, an index
             out of range is no error; and with True, random ops draw other numbers, whatever the seed ("auto" leaves
             such steps alone).
+        gpu_memory: how the memory of GPUs is taken: "growth" for as much as is needed, a share of it such as 0.5, None
+            for all of it, or what `tf.config.experimental.set_memory_growth` says. The first use in a process decides.
         pure_model_fn: whether you vouch that `model_fn` always builds the same model from the same arguments.
             Then `evaluate` and `predict` do not call it again while their input is built in the same way.
         keep_sessions: whether `evaluate` and `predict` keep a session open for the next call, which uses it if its
@@ -141,6 +148,7 @@ class RunConfig:
     checkpoint_save_graph_def: bool = _setting("checkpoint_save_graph_def")
     fuse_steps: Any = _setting("fuse_steps")
     jit_compile: Any = _setting("jit_compile")
+    gpu_memory: Any = _setting("gpu_memory")
     pure_model_fn: bool = _setting("pure_model_fn")
     keep_sessions: bool = _setting("keep_sessions")
 
@@ -178,7 +186,8 @@ class RunConfig:
         checkpoint_save_graph_def: bool = True,
         *,
         fuse_steps: Any = "auto",
-        jit_compile: Any = False,
+        jit_compile: Any = None,
+        gpu_memory: Any = None,
         pure_model_fn: bool = False,
         keep_sessions: bool = True,
     ) -> None:

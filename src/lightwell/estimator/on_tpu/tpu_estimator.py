@@ -124,9 +124,9 @@ class TPUEstimator(Estimator):
         sized = self._sized(ModeKeys.PREDICT, input_fn)
         return super().predict(sized, predict_keys, hooks, checkpoint_path, yield_single_examples, taps, **more)
 
-    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN) -> Any:
+    def describe(self, input_fn: Callable[..., Any], mode: str = ModeKeys.TRAIN, *, devices: bool = False) -> Any:
         """What the model is made of; see `Estimator.describe`."""
-        return super().describe(self._sized(mode, input_fn), mode)
+        return super().describe(self._sized(mode, input_fn), mode, devices=devices)
 
     def _sized(self, mode: str, input_fn: Callable[..., Any] | None) -> Any:
         if self._uses_tpu:

@@ -22,6 +22,7 @@ from lightwell.inside.paths.sections.layers import LAYERS
 from lightwell.inside.paths.sections.structures import FEATURES, LABELS, PREDICTIONS
 from lightwell.inside.paths.sections.variables import SLOTS, WEIGHTS
 from lightwell.model.layers.record import LayerCall
+from lightwell.run.engine.op_devices import OpDevice
 from lightwell.run.engine.program import Program
 
 UNKNOWN_KIND = "?"
@@ -90,7 +91,10 @@ class LayerInfo:
 
 @dataclass(frozen=True)
 class Description:
-    """A model, described. Prints as a table, renders in a notebook, and is plain data with `to_dict()`."""
+    """A model, described. Prints as a table, renders in a notebook, and is plain data with `to_dict()`.
+
+    `devices` is empty unless it was asked for: where each op of a step runs, in the order of the graph.
+    """
 
     layers: tuple[LayerInfo, ...] = ()
     weights: tuple[WeightInfo, ...] = ()
@@ -99,6 +103,7 @@ class Description:
     labels: tuple[ValueInfo, ...] = ()
     predictions: tuple[ValueInfo, ...] = ()
     mode: str = ""
+    devices: tuple[OpDevice, ...] = ()
     format: int = field(default=FORMAT, repr=False)
 
     @property
@@ -114,6 +119,8 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: dicts, lists, strings and numbers."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        if not self.devices:
+            del data["devices"]
         for layer in data["layers"]:
             layer["path"] = f"layers/{layer['name']}"
         return {**data, "parameters": self.parameters, "trainable_parameters": self.trainable_parameters}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from lightwell.base.printable import printable
 from lightwell.base.tables import WIDTH, Cell, Table
 from lightwell.inside.paths.describe import Description, LayerInfo, ValueInfo
+from lightwell.run.engine.op_devices import OpDevice
 
 _Row = tuple[str, str, str, str]
 _WIDTHS = (34, 20, 14, 9)  # layer, kind, output, parameters: with the gaps, 80 columns
@@ -29,6 +33,7 @@ def as_text(description: Description) -> str:
     if hints:
         whole = (hint for hint in hints if len(hint) <= WIDTH)  # so that it can be copied
         lines.append(next(whole, f"{hints[0][: WIDTH - 1]}…"))
+    lines += _device_lines(description.devices)
     return "\n".join(lines)
 
 
@@ -41,7 +46,8 @@ def as_html(description: Description) -> str:
         rows.append((_path_cell(layer.path), layer.kind, output_of(layer), count))
     results = (*description.predictions, *description.labels)
     rows += [(_path_cell(value.path), *_value_row(value)[1:]) for value in results]
-    return Table(("path", "kind", "output", "parameters"), rows, note=_total(description)).html()
+    table = Table(("path", "kind", "output", "parameters"), rows, note=_total(description)).html()
+    return table + "".join(f"<div>{html.escape(line)}</div>" for line in _device_lines(description.devices))
 
 
 def in_tree_order(layers: Sequence[LayerInfo]) -> Iterator[LayerInfo]:
@@ -93,6 +99,24 @@ def _total(description: Description) -> str:
         + (f", {fixed:,} of them not trained" if fixed else "")
         + (f"; {slots} variable{'s' if slots > 1 else ''} of optimizer state" if slots else "")
     )
+
+
+def _device_lines(devices: Sequence[OpDevice]) -> list[str]:
+    """How many ops run on each device, and, by type, those that stay on a CPU beside a GPU, with the reason."""
+    if not devices:
+        return []
+    counts = Counter(one.device for one in devices)
+    lines = ["Ops of a step: " + ", ".join(f"{count} on {device}" for device, count in sorted(counts.items())) + "."]
+    stay: dict[tuple[str, str], list[OpDevice]] = {}
+    for one in devices:
+        if one.reason:
+            stay.setdefault((one.kind, one.reason), []).append(one)
+    for (kind, reason), ops in sorted(stay.items(), key=lambda item: -len(item[1])):
+        times = f" ×{len(ops)}" if len(ops) > 1 else ""
+        lines += textwrap.wrap(
+            f"  {ops[0].device}  {kind}{times} ({printable(ops[0].name)}): {reason}", WIDTH, subsequent_indent="    "
+        )
+    return lines
 
 
 def _path_cell(path: str) -> Cell:

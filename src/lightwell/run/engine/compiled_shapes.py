@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from lightwell.base.log import logger
+from lightwell.run.devices.gpus import AUTO, AUTO_BY_DEFAULT
 from lightwell.run.engine.threads import Trial
 from lightwell.run.inputs.pipeline import burst_length
 
@@ -30,12 +31,14 @@ class CompiledShapes:
         jit_compile: `RunConfig.jit_compile`.
 
     Attributes:
+        jit_compile: the same.
         is_off: whether XLA cannot compile them.
         room: how many batches one computation has room for; 1 until their size is known.
     """
 
     def __init__(self, jit_compile: Any) -> None:
-        self._is_auto = jit_compile == "auto"
+        self.jit_compile = jit_compile
+        self._is_auto = jit_compile in (AUTO, AUTO_BY_DEFAULT)
         self._checked: set[Sizes] = set()
         self._compiled: set[Sizes] = set()
         self._seconds, self._steps = 0.0, 0

@@ -166,7 +166,10 @@ class CompiledSteps:
             raise
         except tf.errors.OpError as error:
             self._shapes.is_off = True
-            warn_once(f"steps are not compiled: {why_xla_refused(error, self._ready.opened.program)}.")
+            warn_once(
+                f"steps are not compiled: {why_xla_refused(error, self._ready.opened.program)}.",
+                self._shapes.jit_compile,
+            )
             return False
         seconds = time.perf_counter() - started
         logger.info("Compiled up to %d steps into one computation (%.1f sec).", self._shapes.room, seconds)

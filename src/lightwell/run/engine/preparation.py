@@ -159,7 +159,7 @@ def _loop(
     if reason is not None:
         logger.debug("Steps run one by one: %s.", reason)
         if settings.jit_compile:
-            warn_once(f"steps are not compiled: they run one by one, as {reason}.")
+            warn_once(f"steps are not compiled: they run one by one, as {reason}.", settings.jit_compile)
         return None
     return fuse(program.graph, task, _each_once(last), _each_once(every), order=order)
 
@@ -173,7 +173,7 @@ def _compiled(
     part = host_part(targets)
     reason = why_not_compiled(program.graph, targets, part, jit_compile)
     if reason is not None:
-        warn_once(f"steps are not compiled: {reason}.")
+        warn_once(f"steps are not compiled: {reason}.", jit_compile)
         return None
     return compile_loop(program.graph, task, every, loop, part, order)
 

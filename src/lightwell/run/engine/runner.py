@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from lightwell.base.log import logger
 from lightwell.run.cluster import LOST_SESSION
+from lightwell.run.devices.gpus import compile_setting
 from lightwell.run.devices.peer_monitor import PeerMonitor
 from lightwell.run.engine.fetches import Fetches
 from lightwell.run.engine.preparation import OUTPUTS, PreparedRun, prepare_run
@@ -70,7 +71,7 @@ class Runner:
         is_fusible = not HookChain(adapted).unscheduled and fuse_steps not in (False, None)
         self._hooks = HookChain(adapted if is_fusible else hooks, program.find)
         self._program, self._task, self._plan = program, task, plan
-        self._settings = StepSettings(fuse_steps, jit_compile)
+        self._settings = StepSettings(fuse_steps, compile_setting(jit_compile, plan.config))
         self._source = ColdSource() if source is None else source
         self._first_session = self._source.session
         self._ready: PreparedRun | None = None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lightwell.run.checkpoints.restore import version_of
+from lightwell.run.devices.gpus import visible_gpus
 from lightwell.run.devices.peer_monitor import close
 from lightwell.run.engine.calls import Calls
 from lightwell.run.engine.compiled_shapes import CompiledShapes
@@ -68,9 +69,10 @@ class OpenSession:
         self.restored: str | None = None
         self.files = files
         ops = program.graph, program.inputs.initializers
+        may_stay = can_be_flushed() and not visible_gpus()  # where a GPU computes, threads only hand work to it
         self.threads = Threads(
-            may_stay=can_be_flushed() and may_run_in_calling_thread(*ops),
-            may_start=can_be_flushed() and may_run_in_calling_thread(*ops, from_the_first=True),
+            may_stay=may_stay and may_run_in_calling_thread(*ops),
+            may_start=may_stay and may_run_in_calling_thread(*ops, from_the_first=True),
             ops=len(program.graph.get_operations()),
         )
         self.version: Any = None

@@ -11,6 +11,7 @@ import tensorflow as tf
 from lightwell.base.interrupts import Terminated, leave_by_sigterm, sigterm_raises, sigterm_waits
 from lightwell.base.log import logger
 from lightwell.run.config import RunConfig
+from lightwell.run.devices.gpus import device_summary
 from lightwell.run.devices.member import TrainingOver
 from lightwell.run.devices.synchronized_steps import has_joint_statistics
 from lightwell.run.engine.program import Program
@@ -95,6 +96,9 @@ def train(
     )
     if joint and not config.is_chief and config.save_checkpoints_steps:
         chain = [SaveWithChief(model_dir, config.task_id, spec.scaffold, int(config.save_checkpoints_steps)), *chain]
+    devices = device_summary(plan.config)
+    if devices is not None:
+        logger.info("Training on %s.", devices)
     run = Runner(program, task_of_training(program), chain, plan, config.fuse_steps, jit_compile=config.jit_compile)
     with sigterm_raises():
         try:

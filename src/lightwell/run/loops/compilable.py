@@ -7,12 +7,14 @@ it drops), and what must stay outside of the compiled loop. Whether XLA has a fo
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from lightwell.base.log import logger
+from lightwell.run.devices.gpus import AUTO_BY_DEFAULT
 from lightwell.run.loops.effects import Effects
 from lightwell.run.loops.fusible import functions_called, functions_of, is_random, within
 from lightwell.run.loops.host_part import HostPart, names_reached
@@ -120,6 +122,7 @@ def _called(graph: tf.Graph, ops: Sequence[tf.Operation]) -> Iterator[tuple[tf.O
 
 
 @functools.cache
-def warn_once(line: str) -> None:
-    """Logs how compiled steps differ, or why there are none; once in a process."""
-    logger.warning("RunConfig.jit_compile: %s", line)
+def warn_once(line: str, jit_compile: Any = True) -> None:
+    """Logs how compiled steps differ, or why there are none; once in a process, at INFO if nobody asked for them."""
+    level = logging.INFO if jit_compile == AUTO_BY_DEFAULT else logging.WARNING
+    logger.log(level, "RunConfig.jit_compile: %s", line)

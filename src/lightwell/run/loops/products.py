@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.foreign import private_tf
+from lightwell.run.devices.gpus import visible_gpus
 from lightwell.run.loops.step_copy import step_ops, within_loops
 
 _FEWEST_WEIGHTS = 2**18  # of fewer, turning the result costs what the product saves
@@ -29,7 +30,7 @@ def mirror_products(graph: tf.Graph, targets: Sequence[Any]) -> None:
         graph: the graph, which must not be final.
         targets: the ops and tensors of a step.
     """
-    if tf.config.list_physical_devices("GPU"):  # where the products may run on one
+    if visible_gpus():  # where the products may run on one
         return
     ops = step_ops(targets)[0]
     slow = [op for op in ops if op.type == "MatMul" and _is_slow(op)]
