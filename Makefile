@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages test-gpu fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -65,6 +65,12 @@ test-tf216:  ## the tests on TensorFlow 2.16, the oldest supported; makes its en
 test-legacy-keras:  ## the tests of Keras inside model_fn with tf_keras in its place; makes its environment
 	$(call other,legacy-keras,'tensorflow-cpu==2.21.*' tf_keras)
 	TF_USE_LEGACY_KERAS=1 .venv-legacy-keras/bin/python $(PARALLEL) $(or $(ARGS),tests/model/interop tests/estimator/from_keras)
+
+# Needs a GPU and a TensorFlow that sees it: EXTRAS=cuda,dev, or INTERPRETER=python3 with all packages. Several processes share
+# the GPU, so each takes memory as it needs it; matrix products in full float32, as the recorded numbers have it.
+ON_GPU = TF_FORCE_GPU_ALLOW_GROWTH=true NVIDIA_TF32_OVERRIDE=0
+test-gpu: $(if $(INTERPRETER),,env)  ## the tests on a machine with a GPU; ARGS=--brief for one case of every table
+	$(ON_GPU) $(or $(INTERPRETER),$(BIN)/python) $(PARALLEL) -m '$(USUAL)' $(ARGS)
 
 test-packages:  ## packages written for tf.estimator (deepctr, tensorflow-gan) train models, ONNX files are made, PyTorch reads a capture; makes their environment
 	$(call other,packages,'tensorflow-cpu==2.21.*' tensorboard tf_keras tensorflow-hub tensorflow-probability h5py requests pyarrow xxhash 'torch==2.13.0' 'setuptools<81')
