@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import os
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
@@ -81,6 +83,7 @@ class Patches:
         self._previous_wrappers, self._wrappers = self._wrappers, {}
 
 
+_INSTALLED = tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 # Functions -> the modules that were loaded at the last search for them, and the names of those that hold one.
 _holder_cache: dict[tuple[tuple[str, Any], ...], tuple[dict[str, Any], list[str]]] = {}
 
@@ -88,18 +91,36 @@ _holder_cache: dict[tuple[tuple[str, Any], ...], tuple[dict[str, Any], list[str]
 def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
     """The names of loaded modules that may hold one of the functions under its name.
 
-    Searching thousands of modules takes milliseconds, so the result is cached until other modules are loaded. The main
-    module is always included: a notebook's next cell may import a name without loading a module.
+    Searching thousands of modules takes milliseconds, so the result is cached until other modules are loaded, and then
+    those of installed packages are not searched again. The main module is always included: a notebook's next cell may
+    import a name without loading a module.
     """
     # `copy` is atomic: another thread may import something meanwhile.
     key, loaded = tuple(functions), sys.modules.copy()
     before, names = _holder_cache.get(key, ({}, []))
     if not _are_the_same(before, loaded):
-        function_names = {name for name, _ in functions}
-        names = [name for name, module in loaded.items() if _holds_any(module, functions, function_names)]
+        function_names, held = {name for name, _ in functions}, set(names)
+        names = [
+            name
+            for name, module in loaded.items()
+            if (
+                name in held
+                if before.get(name) is module and _is_installed(name.partition(".")[0])
+                else _holds_any(module, functions, function_names)
+            )
+        ]
         names.append("__main__")
         _holder_cache[key] = (loaded, names)
     return names
+
+
+@functools.cache
+def _is_installed(package: str) -> bool:
+    """Whether a package is not part of the program, so that its modules gain no names once they are loaded."""
+    if package == "__main__":
+        return False
+    file = getattr(sys.modules.get(package), "__file__", None) or ""
+    return any(file.startswith(folder) for folder in _INSTALLED)
 
 
 def _are_the_same(before: dict[str, Any], now: dict[str, Any]) -> bool:
