@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import sysconfig
 import threading
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -153,3 +156,32 @@ def test_a_module_in_the_place_of_another_is_looked_into(monkeypatch: pytest.Mon
         assert vars(module).get("function") is (ours if holds else None)
         patches.undo()
         assert vars(module).get("function") is holds.get("function")
+
+
+def test_an_installed_module_that_was_still_being_imported_is_searched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def work() -> None: ...
+
+    def ours() -> None: ...
+
+    installed = ModuleType("installed_package")
+    installed.__file__ = os.path.join(sysconfig.get_path("purelib"), "installed_package", "__init__.py")
+    installed.__spec__ = ModuleSpec("installed_package", None)
+    installed.__spec__._initializing = True  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "installed_package", installed)
+
+    def replaced() -> Any:
+        patches = Patches()
+        patches.put_everywhere([("work", work, ours)])
+        try:
+            return vars(installed).get("work")
+        finally:
+            patches.undo()
+
+    assert replaced() is None
+    installed.work = work  # type: ignore[attr-defined]
+    installed.__spec__._initializing = False  # type: ignore[attr-defined]
+    assert replaced() is ours
+    assert replaced() is ours
+    assert installed.work is work  # type: ignore[attr-defined]

@@ -110,7 +110,9 @@ def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
             )
         ]
         names.append("__main__")
-        _holder_cache[key] = (loaded, names)
+        # A module that another thread is importing has yet to gain its names: it is searched again.
+        complete = {name: module for name, module in loaded.items() if not _is_being_imported(module)}
+        _holder_cache[key] = (complete, names)
     return names
 
 
@@ -121,6 +123,10 @@ def _is_installed(package: str) -> bool:
         return False
     file = getattr(sys.modules.get(package), "__file__", None) or ""
     return any(file.startswith(folder) for folder in _INSTALLED)
+
+
+def _is_being_imported(module: Any) -> bool:
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
 
 
 def _are_the_same(before: dict[str, Any], now: dict[str, Any]) -> bool:
