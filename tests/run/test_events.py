@@ -186,3 +186,17 @@ def test_a_writer_that_a_hook_of_the_user_holds_stays_open(tmp_path: Path) -> No
     tiny.trained(tmp_path / "another")
     tiny.estimator(tmp_path).train(tiny.data, steps=1, hooks=[own])
     assert len(list(tmp_path.glob("events*"))) == 1
+
+
+def test_names_of_files_sort_by_age_within_a_second(tmp_path: Path) -> None:
+    with tf.Graph().as_default():
+        for step in range(12):
+            events.write_scalar(str(tmp_path), "loss", 0.0, step)
+            v1.summary.FileWriterCache.clear()
+    read_steps = [
+        event.step
+        for file in sorted(tmp_path.glob("events.*"))
+        for event in v1.train.summary_iterator(str(file))
+        if event.HasField("summary")
+    ]
+    assert read_steps == list(range(12))

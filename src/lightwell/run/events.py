@@ -120,7 +120,8 @@ def _writing(directory: str) -> Iterator[Any]:
         ModelDirError: events cannot be written.
     """
     try:
-        to = private_tf.event_writer(directory, f".{token()}")
+        # TensorFlow names a file by the second; the nanoseconds let files of one second sort by their age.
+        to = private_tf.event_writer(directory, f".{time.time_ns():019d}.{token()}")
     except (tf.errors.OpError, OSError, RuntimeError) as error:  # RuntimeError: a full disk, to TensorFlow's writer
         raise _unwritable(directory, error) from error
     _writers.used(directory, to)
