@@ -7,11 +7,14 @@ how many times ours goes into theirs. It is taken of the medians; its spread is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from benchmarks.peers import BEFORE, PEERS, title_of
+from benchmarks.peers import BEFORE, OURS, PEERS, title_of
 from benchmarks.results import Figures, Results
-from benchmarks.rows import ROWS, Goal, Row
+from benchmarks.rows import BEST_PEER, ROWS, Goal, Row
+
+_OURS = (OURS, BEFORE)
 
 _MEDIANS = """\
 Figures are medians, with the least and the most of any round. A ratio is how many times as fast as the peer Lightwell
@@ -66,10 +69,13 @@ def _goals(rows: list[Row], results: Results, runs: Mapping[str, int]) -> Iterat
             mark, words = judge(goal, row, figures)
             marks.append(mark)
             if mark == "missed":
-                against = f" {title_of(goal.against)}" if goal.against else ""
+                against = f" {_against_words(goal, row, figures)}" if goal.against else ""
                 misses.append(f"{goal_words(goal, row)}{against} came to {words}")
         if misses:
             missed.append(f"- `{row.key}`: {'; '.join(misses)}. {row.limit}".rstrip())
+        choice = figures[row.ours].details.get("choice") if row.ours in figures and row.page == "gpu" else None
+        if choice is not None and not row.of:
+            notes.append(f"- `{row.key}`, as it comes: {_choice_words(figures[row.ours].details)}")
         first = f"`{row.key}` {row.title}"
         for contender in (one for one in row.contenders if one in figures):
             lines.append(f"| {first} | {_line(row, contender, figures)} | {runs[figures[contender].run]} |")
@@ -85,6 +91,15 @@ def _goals(rows: list[Row], results: Results, runs: Mapping[str, int]) -> Iterat
             yield f"## {title}\n\n" + "\n".join(texts)
 
 
+def _choice_words(details: Mapping[str, Any]) -> str:
+    """What Lightwell chose by itself, when, and what the trial cost."""
+    settled, cost = details["settled_seconds"], details["trial_seconds"]
+    said = details["choice"] or "nothing was chosen"
+    return (
+        f"{said} Settled after {settled:.1f} s of training, of which {cost:.1f} s were lost against the pace after it."
+    )
+
+
 def _line(row: Row, contender: str, figures: Mapping[str, Figures]) -> str:
     own, is_ours = figures[contender], contender == row.ours
     title = f"**{title_of(contender)}**" if is_ours else title_of(contender)
@@ -92,8 +107,9 @@ def _line(row: Row, contender: str, figures: Mapping[str, Figures]) -> str:
         return f"{title} | {own.problem} | | | | "
     times = None if is_ours else ratio(figures[row.ours], own, row.kind)
     shown = "" if times is None else f"{times[0]:.2f} x ({times[1]:.2f} .. {times[2]:.2f})"
-    goals = [goal for goal in row.goals if goal.against == ("" if is_ours else contender)]
-    words = "; ".join(goal_words(goal, row) for goal in goals)
+    goals = [goal for goal in row.goals if goal.against in (("", BEST_PEER) if is_ours else (contender,))]
+    names = [f" {_against_words(goal, row, figures)}" if goal.against == BEST_PEER else "" for goal in goals]
+    words = "; ".join(goal_words(goal, row) + name for goal, name in zip(goals, names, strict=True))
     marks = "; ".join(judge(goal, row, figures)[0].replace("missed", "**missed**") for goal in goals)
     ends = [value_words(end, row.kind) for end in (min(own.values), max(own.values))] if len(own.values) > 1 else []
     return f"{title} | {median_words(own, row)} | {' .. '.join(ends)} | {shown} | {words} | {marks}"
@@ -166,7 +182,8 @@ def ratio(ours: Figures, theirs: Figures, kind: str) -> tuple[float, float, floa
 
 def judge(goal: Goal, row: Row, figures: Mapping[str, Figures]) -> tuple[str, str]:
     """Whether a goal is "met", "missed" or "not known", and what it came to."""
-    ours, theirs = figures[row.ours], figures.get(goal.against, Figures(problem="not measured"))
+    missing = Figures(problem="not measured")
+    ours, theirs = figures.get(goal.by or row.ours, missing), figures.get(_against(goal, row, figures), missing)
     if not ours.values:
         return ("missed" if goal.bound is None else "not known"), ours.problem
     if goal.bound is None:
@@ -182,7 +199,24 @@ def judge(goal: Goal, row: Row, figures: Mapping[str, Figures]) -> tuple[str, st
     return ("met" if times[0] >= goal.bound else "missed"), words
 
 
+def _against(goal: Goal, row: Row, figures: Mapping[str, Figures]) -> str:
+    """The contender of a goal; the best peer is the fastest one that is not ours."""
+    if goal.against != BEST_PEER:
+        return goal.against
+    peers = {key: one.median for key, one in figures.items() if one.values and key.partition("/")[0] not in _OURS}
+    return max(peers, key=lambda key: peers[key]) if peers else ""
+
+
+def _against_words(goal: Goal, row: Row, figures: Mapping[str, Figures]) -> str:
+    against = _against(goal, row, figures)
+    return (
+        f"{BEST_PEER} ({title_of(against) if against else 'none'})" if goal.against == BEST_PEER else title_of(against)
+    )
+
+
 def goal_words(goal: Goal, row: Row) -> str:
+    if goal.by:
+        return f"{title_of(goal.by)}: {goal_words(replace(goal, by=''), row)}"
     if goal.bound is None:
         return "works at all"
     if goal.inverse:
@@ -231,3 +265,22 @@ def profile_words(row: Row, profile: Mapping[str, Any]) -> str:
         top = sorted(functions, key=lambda one: -one[place])[:15]
         lines += [f"| {one[place]:.1%} | {one[2]:,} | `{one[3]}` |" for one in top]
     return "\n".join(lines)
+
+
+def trace_words(row: Row, run: str, answer: Mapping[str, Any]) -> str:
+    """A profile on the device, as a section with a table for each plane."""
+    seconds = answer["seconds"]
+    lines = [f"# {row.title}", "", f"`{row.key}`, {run}: {seconds:.2f} s, {answer['per_second']:,.1f} {row.unit}.", ""]
+    for plane in answer["planes"]:
+        lines += [
+            f"## {plane['name']}",
+            "",
+            f"The busiest line: {plane['busiest_line'] / seconds:.0%} of the time.",
+            "",
+        ]
+        lines += ["| time | count | each | name |", "|---|---|---|---|"]
+        for total, count, name in plane["names"]:
+            each, name = f"{1e6 * total / count:,.1f} µs", name.replace("|", "¦")
+            lines.append(f"| {total / seconds:.1%} | {count:,} | {each} | `{name}` |")
+        lines.append("")
+    return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -22,6 +23,8 @@ from benchmarks.rows import Row
 from benchmarks.workers.protocol import Plan
 
 _TIMEOUT = 900.0
+_SHARED_GPU = {"TF_FORCE_GPU_ALLOW_GROWTH": "true", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+_INSTALLING = threading.Lock()
 _THREADS = ("TF_NUM_INTRAOP", "TF_NUM_INTEROP", "OMP_NUM", "MKL_NUM", "OPENBLAS_NUM")
 
 
@@ -35,14 +38,16 @@ class Settings:
     cores: tuple[int, ...]  # that every process is pinned to
     scratch: str  # a folder for files
     python: str = ""  # an interpreter that has all peers, where their environments cannot be made
+    other_cores: tuple[int, ...] = ()  # for processes that start while others are measured
 
 
 class LiveWorker:
     """The process of one peer, idle on its stdin while others are measured."""
 
-    def __init__(self, peer: str, device: str, settings: Settings) -> None:
-        python = settings.python or PEERS[peer].python()
-        pin = getattr(os, "sched_setaffinity", None)
+    def __init__(self, peer: str, device: str, settings: Settings, cores: tuple[int, ...] = ()) -> None:
+        with _INSTALLING:
+            python = settings.python or PEERS[peer].python()
+        pin, cores = getattr(os, "sched_setaffinity", None), cores or settings.cores
         self._log = tempfile.TemporaryFile("w+", dir=settings.scratch)  # noqa: SIM115 - open as long as the process
         self.process: Any = subprocess.Popen(
             [str(python), "-m", f"benchmarks.workers.{PEERS[peer].module}"],
@@ -52,13 +57,16 @@ class LiveWorker:
             text=True,
             cwd=ROOT,
             env=_environment(peer, device, settings),
-            preexec_fn=(lambda: pin(0, settings.cores)) if pin else None,
+            preexec_fn=(lambda: pin(0, cores)) if pin else None,
+            start_new_session=True,  # with the processes that compilers start
         )
 
-    def ask(self, do: str, row: str = "", plan: Plan | None = None, **more: Any) -> dict[str, Any]:
-        """Sends a request and waits for the answer; a WorkerError says why there is none."""
+    def ask(
+        self, do: str, row: str = "", plan: Plan | None = None, *, seconds: float = _TIMEOUT, **more: Any
+    ) -> dict[str, Any]:
+        """Sends a request and waits for the answer; a WorkerError says why there is none, in so many seconds."""
         request, line = {"do": do, "row": row, "plan": asdict(plan or Plan()), **more}, ""
-        timer = threading.Timer(_TIMEOUT, self.process.kill)
+        timer = threading.Timer(seconds, self.process.kill)
         timer.start()
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(request) + "\n")
@@ -75,12 +83,23 @@ class LiveWorker:
             raise WorkerError(f"fails: {without_places(answer['error'])}")
         return answer
 
+    def move(self, cores: tuple[int, ...]) -> None:
+        """Pins all its threads to other cores."""
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread), cores)
+
     def close(self) -> None:
         """Lets it end by itself; by force, if it does not."""
         self.process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=20)
-        self.process.kill()
+        self.kill()
+
+    def kill(self) -> None:
+        """Ends it at once, with the processes that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -90,7 +109,7 @@ def _environment(peer: str, device: str, settings: Settings) -> dict[str, str]:
     Python stores our compiled sources, as it does those of installed peers, whatever the shell says.
     """
     source = os.environ.get("LIGHTWELL_BEFORE", "") if peer == BEFORE else str(ROOT)
-    hidden = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"} if device == "cpu" else {}
+    hidden = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"} if device == "cpu" else _SHARED_GPU
     return {
         **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         **{f"{name}_THREADS": str(len(settings.cores)) for name in _THREADS},
@@ -130,7 +149,7 @@ class Runner:
             with contextlib.suppress(WorkerError):
                 live.ask("forget")
         return {
-            point: Figures(run, (), problems[point]) if point in problems else _figures(run, row.kind, own)
+            point: Figures(run, (), problems[point]) if point in problems else figures_of(run, row.kind, own)
             for point, own in answers.items()
         }
 
@@ -178,7 +197,7 @@ class Runner:
         return worker
 
 
-def _figures(run: str, kind: str, answers: list[dict[str, Any]]) -> Figures:
+def figures_of(run: str, kind: str, answers: list[dict[str, Any]]) -> Figures:
     """The values of the rounds; of other numbers the median, of the rest the last."""
     details = {
         name: statistics.median(answer[name] for answer in answers) if isinstance(last, (int, float)) else last

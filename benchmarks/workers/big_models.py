@@ -55,6 +55,24 @@ def big_models(is_quick: bool) -> dict[str, Big]:
     }
 
 
+def gpu_models(is_quick: bool) -> dict[str, Big]:
+    """Those of the GPU: BERT-base on 16 rows of 128 tokens, and 83 million weights in 26 tables, batch 2048."""
+    encoder, tables, batches = gpu_shapes(is_quick)
+    adam = lambda tf: tf.compat.v1.train.AdamOptimizer(1e-4)  # noqa: E731
+    descent = lambda tf: tf.compat.v1.train.GradientDescentOptimizer(1e-2)  # noqa: E731
+    return {
+        "gpu_bert": Big(partial(sentences, encoder), batches[0], partial(encoder_loss, encoder), adam, 0, 0),
+        "gpu_dlrm": Big(partial(visits, tables), batches[1], partial(tables_loss, tables), descent, 0, 0),
+    }
+
+
+def gpu_shapes(is_quick: bool) -> tuple[Encoder, Tables, tuple[int, int]]:
+    """The shapes of the encoder and the tables, and their batches."""
+    if is_quick:
+        return Encoder(1, 16, 2, 100, 8), Tables(3, 100, 4, 3), (2, 8)
+    return Encoder(positions=128), Tables(26, 100_000, 32), (16, 2_048)
+
+
 def sentences(shape: Encoder) -> Arrays:
     generator = np.random.default_rng(7)
     tokens = generator.integers(0, shape.vocabulary, (512, shape.positions), dtype=np.int32)

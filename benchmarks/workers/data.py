@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ TEXT_COLUMNS = tuple(f"text_{number}" for number in range(10))
 NUMBER_COLUMNS = tuple(f"number_{number}" for number in range(10))
 VOCABULARY = tuple(f"word_{number}" for number in range(100))
 
-GPU_BATCH = 128
-WIDE, WIDE_BATCH, WIDE_ROWS = 4096, 512, 8192  # a perceptron whose arithmetic is the limit, on a GPU
-
 GROWTH_FEATURES = GROWTH_WIDTH = 64
 WATCHED_LAYERS = 32
 
@@ -36,6 +33,39 @@ def digits(rows: int, features: int = FEATURES, seed: int = 7) -> tuple[Array, A
     generator = np.random.default_rng(seed)
     pixels = generator.random((rows, features), dtype=np.float32)
     return pixels, generator.integers(0, CLASSES, rows, dtype=np.int32)
+
+
+class Network(NamedTuple):
+    """A network of a GPU row and its data; of sequences, `features` are those of a step."""
+
+    features: int
+    hidden: tuple[int, ...]  # the units of its dense layers
+    batch: int
+    rows: int
+    steps: int = 0  # of a sequence
+
+
+def gpu_network(key: str, is_quick: bool) -> Network:
+    """The networks of classes that are trained on a GPU; of the convolutional one, what follows the convolutions."""
+    if is_quick:
+        return {
+            "gpu_mlp": Network(FEATURES, (8,), 4, 64),
+            "gpu_cnn": Network(FEATURES, (1024,), 2, 64),
+            "gpu_wide": Network(16, (16, 16), 4, 64),
+            "gpu_lstm": Network(3, (5,), 2, 16, 4),
+        }[key]
+    return {
+        "gpu_mlp": Network(FEATURES, (128,), 128, 20_000),
+        "gpu_cnn": Network(FEATURES, (1024,), 128, 20_000),
+        "gpu_wide": Network(4096, (4096, 4096), 512, 8_192),  # arithmetic is the limit
+        "gpu_lstm": Network(128, (256,), 128, 2_048, 64),
+    }[key]
+
+
+def network_data(network: Network) -> tuple[Array, Array]:
+    """Its rows, or sequences, and labels."""
+    values, labels = digits(network.rows, network.features * max(network.steps, 1))
+    return values.reshape(network.rows, network.steps, network.features) if network.steps else values, labels
 
 
 def clicks(rows: int, seed: int = 7) -> tuple[dict[str, Array], Array]:
@@ -75,7 +105,7 @@ def register_predictions(worker: Worker, makers: dict[str, MakePredict]) -> None
     for variant, make in makers.items():
         for row, batch in {"predict_batches": BATCH, "predict_batches_256": 256}.items():
             worker.row(row, variant)(partial(_batches, make, batch))
-        worker.row("one_row", variant)(partial(_one_row, make))
+        worker.row("one_row", variant)(partial(one_row, make))
 
 
 def _batches(make: MakePredict, batch: int, plan: Plan) -> Measure:
@@ -89,5 +119,6 @@ def _batches(make: MakePredict, batch: int, plan: Plan) -> Measure:
     return measure_calls(call, plan, rows)
 
 
-def _one_row(make: MakePredict, plan: Plan) -> Measure:
+def one_row(make: MakePredict, plan: Plan) -> Measure:
+    """One row, predicted again and again."""
     return measure_calls(partial(make(), digits(1)[0]), plan, warm=100)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.workers import data
+from benchmarks.workers import data, gpu_jax
 from benchmarks.workers.protocol import Measure, Plan, Worker, measure_loop
 
 worker = Worker(("jax", "jaxlib", "numpy"))
@@ -20,7 +20,6 @@ SCANNED = 50  # steps in a call
 
 
 MLP = (data.FEATURES, 128), (128, data.CLASSES)
-WIDE = (data.WIDE, data.WIDE), (data.WIDE, data.WIDE), (data.WIDE, data.CLASSES)
 CNN = (5, 5, 1, 32), (5, 5, 32, 64), (7 * 7 * 64, 1024), (1024, data.CLASSES)
 
 
@@ -42,18 +41,10 @@ def cnn(weights: Weights, pixels: Any, key: Any) -> Any:
     return _dense(jnp.where(is_used, net / 0.6, 0), weights[3])
 
 
-def train(
-    shapes: Any,
-    forward: Forward,
-    multiple: int,
-    plan: Plan,
-    batch: int = data.BATCH,
-    rows: int = data.TRAIN_ROWS,
-    features: int = data.FEATURES,
-) -> Measure:
+def train(shapes: Any, forward: Forward, multiple: int, plan: Plan) -> Measure:
     """Training: a call a step, or (`scan`) fifty steps a call over batches that are stacked before it."""
-    pixels, labels = data.digits(rows, features)
-    batches, step, state = data.Batches(rows, batch), _step(forward), _first_state(shapes)
+    pixels, labels = data.digits(data.TRAIN_ROWS)
+    batches, step, state = data.Batches(data.TRAIN_ROWS), _step(forward), _first_state(shapes)
 
     def one(state: Any, batch: Any) -> Any:
         *state, loss = step(*state, *batch)
@@ -77,11 +68,7 @@ def train(
 worker.row("mlp_jit", "", "scan")(partial(train, MLP, mlp, 50))
 worker.row("mlp")(partial(train, MLP, mlp, 50))
 worker.row("cnn")(partial(train, CNN, cnn, 10))
-_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
-_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
-worker.row("gpu_mlp", "", "scan")(partial(train, MLP, mlp, 100, **_gpu))
-worker.row("gpu_cnn", "", "scan")(partial(train, CNN, cnn, 100, **_gpu))
-worker.row("gpu_wide", "", "scan")(partial(train, WIDE, mlp, 100, **_gpu_wide))
+gpu_jax.register(worker)
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:

@@ -13,7 +13,7 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 import keras
 import tensorflow as tf
 
-from benchmarks.workers import data, protocol
+from benchmarks.workers import data, gpu_keras3, protocol
 from benchmarks.workers.data import GROWTH_FEATURES, growth_layers
 from benchmarks.workers.protocol import Measure, Plan, Worker, measure_calls, measure_growth, measure_steps, peak_memory
 
@@ -60,20 +60,7 @@ def fit_rate(model: Any, dataset: Any, epochs: int, multiple: int, steps: int) -
     return epochs * steps_an_epoch / (times[-1] - times[0])
 
 
-def train_on_gpu(
-    make: Callable[[], Any], batch: int, plan: Plan, rows: int = data.PREDICT_ROWS, features: int = data.FEATURES
-) -> Measure:
-    model = compiled(make(), jit_compile=plan.variant == "fit_jit")
-    run = partial(fit_rate, model, training_data(rows, features, batch), 4, 10)
-    return measure_steps(run, plan, guess=100, multiple=10)
-
-
-_wide = partial(mlp, (data.WIDE, data.WIDE), data.WIDE)
-worker.row("gpu_mlp", "fit", "fit_jit")(partial(train_on_gpu, mlp, data.GPU_BATCH))
-worker.row("gpu_cnn", "fit", "fit_jit")(partial(train_on_gpu, cnn, data.GPU_BATCH))
-worker.row("gpu_wide", "fit", "fit_jit")(
-    partial(train_on_gpu, _wide, data.WIDE_BATCH, rows=data.WIDE_ROWS, features=data.WIDE)
-)
+gpu_keras3.register(worker)
 
 
 def train(make: Callable[[], Any], epochs: int, plan: Plan) -> Measure:

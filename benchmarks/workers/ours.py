@@ -19,9 +19,10 @@ import numpy as np
 import tensorflow as tf
 
 import lightwell as lw
-from benchmarks.workers import data, protocol
+from benchmarks.workers import data, gpu_ours, protocol
 from benchmarks.workers import estimators as shared
 from benchmarks.workers.data import GROWTH_FEATURES, growth_layers
+from benchmarks.workers.device_trace import trace
 from benchmarks.workers.estimators import Api
 from benchmarks.workers.protocol import Figures, Measure, Plan, Worker, drift, mark, measure_calls
 
@@ -38,7 +39,7 @@ API = Api(tf=tf, layers=lw.layers, estimator=lw.estimator, stamp=stamp)
 # A model_fn that is vouched for: evaluate and predict skip it while their input builds the same graph.
 VOUCHED = replace(API, settings={"pure_model_fn": True})
 
-worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), {"lightwell": lw.__version__})
+worker = Worker(("tensorflow-cpu", "tensorflow", "keras", "numpy"), {"lightwell": lw.__version__}, trace)
 shared.register(worker, API)
 worker.row("predict_loop_vouched", "vouched")(lambda plan: measure_calls(shared.one_row_call(VOUCHED), plan))
 worker.row("evaluate", "vouched")(partial(shared.evaluate, VOUCHED))
@@ -61,26 +62,7 @@ worker.row("cnn_auto", "auto", "fused")(partial(train_jit, _cnn, {"auto": 400, "
 worker.row("ready_dnn", "jit")(partial(train_jit, partial(shared.train, make=shared.ready_dnn), _warm))
 
 
-def train_on_gpu(model: Any, multiple: int, batch: int, arrays: Any, plan: Plan) -> Measure:
-    """Training as it comes, one step a call, or compiled."""
-    settings = {"": {}, "single": {"fuse_steps": False}, "jit": {"jit_compile": True}}[plan.variant]
-    api, warm = replace(API, settings=settings), plan.scaled(600, 20)
-    return shared.train(api, plan, model=model, arrays=arrays, batch=batch, warm=warm, multiple=multiple)
-
-
-_on_gpu = {
-    "gpu_mlp": partial(train_on_gpu, shared.mlp(API), 100, data.GPU_BATCH, shared.digits),
-    "gpu_cnn": partial(train_on_gpu, shared.cnn(API), 100, data.GPU_BATCH, shared.digits),
-    "gpu_wide": partial(
-        train_on_gpu,
-        shared.mlp(API, (data.WIDE, data.WIDE)),
-        100,
-        data.WIDE_BATCH,
-        lambda rows: shared.digits(min(rows, data.WIDE_ROWS), data.WIDE),
-    ),
-}
-for _key, _prepare in _on_gpu.items():
-    worker.row(_key, "", "single", "jit")(_prepare)
+gpu_ours.register(worker, API)
 
 
 @worker.row("mlp_watch", "watch", "plain")
@@ -99,6 +81,7 @@ def train_watched(plan: Plan) -> Measure:
 
 
 @worker.row("one_row", "predictor")
+@worker.row("gpu_one_row", "predictor")
 def one_row(plan: Plan) -> Measure:
     predictor = shared.trained(API, shared.mlp(API)).predictor()
     return measure_calls(partial(predictor, shared.digits(1)[0]), plan, warm=100)

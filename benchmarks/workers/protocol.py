@@ -1,7 +1,7 @@
 """The worker's side of the protocol: a line of JSON on stdin for each request, one on stdout for each answer.
 
-Requests are `about`, `prepare`, `measure`, `profile` and `forget`. An answer holds the figures of a row, such as
-`{"per_second": 407.1}`, or `{"error": "..."}`. Runs in the environment of every peer: the standard library alone.
+Requests are `about`, `prepare`, `measure`, `profile`, `trace` and `forget`. An answer holds the figures of a row, such
+as `{"per_second": 407.1}`, or `{"error": "..."}`. Runs in the environment of every peer: the standard library alone.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Worker:
 
     packages: tuple[str, ...]
     versions: dict[str, str] = field(default_factory=dict)
+    trace: Callable[[Measure], Figures] | None = None  # profiles a measurement on its device
     _rows: dict[tuple[str, str], Prepare] = field(default_factory=dict)
 
     def row(self, key: str, *variants: str) -> Callable[[Prepare], Prepare]:
@@ -96,6 +97,10 @@ class Worker:
             return prepared[key]()
         if do == "profile":
             return _profile(prepared[key], request["is_between_marks"])
+        if do == "trace":
+            if self.trace is None:
+                raise LookupError("This peer has no traces.")
+            return self.trace(prepared[key])
         if do == "forget":
             prepared.clear()
         return {}
@@ -135,6 +140,41 @@ def measure_steps(run: Callable[[int], float], plan: Plan, *, guess: int, multip
     """Measures a training; `run` trains so many steps and returns their rate, first `guess` steps to calibrate."""
     steps = max(1, round(run(guess) * plan.seconds / multiple)) * multiple
     return lambda: {"per_second": run(steps), "steps": steps}
+
+
+def measure_turns(
+    run: Callable[[int], float],
+    plan: Plan,
+    *,
+    guess: int,
+    multiple: int = 1,
+    settle: Callable[[], Figures] = dict,
+    device_mb: Callable[[], float],
+) -> Measure:
+    """As `measure_steps`, but settled and calibrated in the first turn, when the machine is its own."""
+    fixed: list[int] = []
+    more: Figures = {}
+
+    def measure() -> Figures:
+        if not fixed:
+            more.update(settle())
+            run(guess)
+            rate = run(max(1, round(run(guess) * plan.seconds / 5 / multiple)) * multiple)
+            fixed.append(max(1, round(rate * plan.seconds / multiple)) * multiple)
+        rate = run(fixed[0])
+        return {"per_second": rate, "steps": fixed[0], "megabytes": device_mb(), **more}
+
+    return measure
+
+
+def first_step_of(prepare: Callable[[], Callable[[], Any]], device_mb: Callable[[], float]) -> Measure:
+    """Measures the first step once: the seconds in which it is prepared and taken."""
+
+    def measure() -> Figures:
+        seconds = time_of(lambda: prepare()())
+        return {"seconds": seconds, "megabytes": device_mb()}
+
+    return measure
 
 
 def measure_loop(
@@ -193,6 +233,13 @@ def drift(call: Callable[[], Any], calls: int) -> Figures:
     settled, end = statistics.median(curve[tenth : 2 * tenth] or curve), statistics.median(curve[-tenth:])
     shown = [round(value, 2) for value in curve[:: max(1, calls // 50)]]
     return {"drift": (end - settled) / settled, "calls": calls, "resident_mb": shown}
+
+
+def tensorflow_device_mb(tf: Any) -> float:
+    """The peak of what tensors took of the GPU; without one, of resident memory."""
+    if not tf.config.list_physical_devices("GPU"):
+        return status_mb("VmHWM")
+    return tf.config.experimental.get_memory_info("GPU:0")["peak"] / 2**20
 
 
 def status_mb(key: str) -> float:

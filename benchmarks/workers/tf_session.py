@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from benchmarks.workers import data, protocol
+from benchmarks.workers import data, gpu_session, protocol
 from benchmarks.workers.big_models import TOUCHED_MB, big_models
 from benchmarks.workers.protocol import Figures, Measure, Plan, Worker
 
@@ -40,11 +40,6 @@ def mlp(pixels: Any, is_training: bool) -> Any:
     return dense(dense(pixels, 128, tf.nn.relu, "hidden"), data.CLASSES, name="logits")
 
 
-def wide(pixels: Any, is_training: bool) -> Any:
-    net = dense(dense(pixels, data.WIDE, tf.nn.relu, "first"), data.WIDE, tf.nn.relu, "second")
-    return dense(net, data.CLASSES, name="logits")
-
-
 def cnn(pixels: Any, is_training: bool) -> Any:
     net = tf.reshape(pixels, [-1, 28, 28, 1])
     for inputs, outputs in ((1, 32), (32, 64)):
@@ -63,17 +58,10 @@ def batches_of(arrays: Any, batch: int) -> tuple[Any, dict[Any, Any]]:
     return iterator, dict(zip(tf.nest.flatten(placeholders), tf.nest.flatten(arrays), strict=True))
 
 
-def train(
-    forward: Callable[[Any, bool], Any],
-    multiple: int,
-    plan: Plan,
-    batch: int = data.BATCH,
-    rows: int = data.TRAIN_ROWS,
-    features: int = data.FEATURES,
-) -> Measure:
+def train(forward: Callable[[Any, bool], Any], multiple: int, plan: Plan) -> Measure:
     is_fused = plan.variant == "fused"
     with tf.Graph().as_default():
-        iterator, feeds = batches_of(data.digits(rows, features), batch)
+        iterator, feeds = batches_of(data.digits(data.TRAIN_ROWS), data.BATCH)
         optimizer = tf1.train.AdamOptimizer(1e-3)
 
         def step_ops() -> list[Any]:
@@ -99,11 +87,7 @@ def train(
 worker.row("mlp", "run", "callable", "fused")(partial(train, mlp, 50))
 worker.row("mlp_jit", "fused")(partial(train, mlp, 50))
 worker.row("cnn", "run", "callable", "fused")(partial(train, cnn, 10))
-_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
-_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
-worker.row("gpu_mlp", "callable")(partial(train, mlp, 100, **_gpu))
-worker.row("gpu_cnn", "callable")(partial(train, cnn, 100, **_gpu))
-worker.row("gpu_wide", "callable")(partial(train, wide, 100, **_gpu_wide))
+gpu_session.register(worker, dense, batches_of)
 
 
 def serving(is_callable: bool) -> Callable[[Any], Any]:
@@ -119,6 +103,8 @@ def serving(is_callable: bool) -> Callable[[Any], Any]:
 
 
 data.register_predictions(worker, {"run": partial(serving, False), "callable": partial(serving, True)})
+for _variant, _is_callable in (("run", False), ("callable", True)):
+    worker.row("gpu_one_row", _variant)(partial(data.one_row, partial(serving, _is_callable)))
 
 
 @worker.row("predict_loop", "build")

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.workers import data
+from benchmarks.workers import data, gpu_torch
 from benchmarks.workers.protocol import Measure, Plan, Worker, measure_loop, measure_steps
 
 worker = Worker(("lightning", "torch", "numpy"))
@@ -25,11 +25,6 @@ def mlp() -> nn.Module:
     return nn.Sequential(nn.Linear(data.FEATURES, 128), nn.ReLU(), nn.Linear(128, data.CLASSES))
 
 
-def wide() -> nn.Module:
-    hidden = [nn.Linear(data.WIDE, data.WIDE), nn.ReLU(), nn.Linear(data.WIDE, data.WIDE), nn.ReLU()]
-    return nn.Sequential(*hidden, nn.Linear(data.WIDE, data.CLASSES))
-
-
 def cnn() -> nn.Module:
     layers: list[nn.Module] = [nn.Unflatten(1, (1, 28, 28))]
     for inputs, outputs in ((1, 32), (32, 64)):
@@ -38,8 +33,8 @@ def cnn() -> nn.Module:
     return nn.Sequential(*layers)
 
 
-def digits(rows: int, features: int = data.FEATURES) -> tuple[Any, Any]:
-    pixels, labels = data.digits(rows, features)
+def digits(rows: int) -> tuple[Any, Any]:
+    pixels, labels = data.digits(rows)
     return torch.from_numpy(pixels), torch.from_numpy(labels).long()
 
 
@@ -47,38 +42,23 @@ def adam(model: nn.Module) -> Any:
     return torch.optim.Adam(model.parameters(), lr=1e-3)
 
 
-def train(
-    make: Callable[[], nn.Module],
-    multiple: int,
-    plan: Plan,
-    batch: int = data.BATCH,
-    rows: int = data.TRAIN_ROWS,
-    features: int = data.FEATURES,
-) -> Measure:
-    device = "cuda" if plan.device == "gpu" else "cpu"
-    (pixels, labels), network = digits(rows, features), make().to(device).train()
-    batches, optimizer = data.Batches(rows, batch), adam(network)
-    model = torch.compile(network) if plan.variant == "compiled" else network
-    if device == "cuda":
-        torch.set_float32_matmul_precision("high")  # TF32, as TensorFlow and JAX compute by themselves
+def train(make: Callable[[], nn.Module], multiple: int, plan: Plan) -> Measure:
+    (pixels, labels), model = digits(data.TRAIN_ROWS), make().train()
+    batches, optimizer = data.Batches(data.TRAIN_ROWS), adam(model)
 
     def step() -> None:
         order = torch.from_numpy(batches.next())
-        loss = functional.cross_entropy(model(pixels[order].to(device)), labels[order].to(device))
+        loss = functional.cross_entropy(model(pixels[order]), labels[order])
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
 
-    return measure_loop(step, plan, multiple=multiple, finish=torch.cuda.synchronize if device == "cuda" else int)
+    return measure_loop(step, plan, multiple=multiple)
 
 
 worker.row("mlp")(partial(train, mlp, 50))
 worker.row("cnn")(partial(train, cnn, 10))
-_gpu = {"batch": data.GPU_BATCH, "rows": data.PREDICT_ROWS}
-_gpu_wide = {"batch": data.WIDE_BATCH, "rows": data.WIDE_ROWS, "features": data.WIDE}
-worker.row("gpu_mlp", "", "compiled")(partial(train, mlp, 100, **_gpu))
-worker.row("gpu_cnn", "", "compiled")(partial(train, cnn, 100, **_gpu))
-worker.row("gpu_wide", "", "compiled")(partial(train, wide, 100, **_gpu_wide))
+gpu_torch.register(worker)
 
 
 def prediction() -> Callable[[Any], dict[str, Any]]:

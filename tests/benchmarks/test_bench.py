@@ -14,7 +14,7 @@ from benchmarks.__main__ import main
 from benchmarks.peers import PEERS, ROOT, Peer, WorkerError, title_of, without_places
 from benchmarks.report import PAGES, judge, ratio, render
 from benchmarks.results import Figures, Results, load, save
-from benchmarks.rows import ROWS, Goal, Row, choose_rows
+from benchmarks.rows import BEST_PEER, ROWS, Goal, Row, choose_rows
 
 from benchmarks import report
 
@@ -61,7 +61,9 @@ def test_every_contender_has_a_worker_and_every_goal_a_contender() -> None:
             assert (ROOT / "benchmarks" / "workers" / f"{peer.module}.py").exists()
             assert (ROOT / "benchmarks" / "peers" / f"{peer.environment}.txt").exists()
         for goal in row.goals:
-            assert not goal.against or goal.against in row.contenders[1:]
+            assert not goal.against or goal.against == BEST_PEER or goal.against in row.contenders[1:]
+            assert not goal.by or goal.by in row.contenders
+        assert not row.of or (BY_KEY[row.of].contenders, BY_KEY[row.of].page) == (row.contenders, row.page)
     assert len(BY_KEY) == len(ROWS)
 
 
@@ -69,7 +71,8 @@ def test_our_own_worker_knows_its_rows_and_measures() -> None:
     from benchmarks.workers import ours
     from benchmarks.workers.protocol import Plan
 
-    variants = [(row.key, one.partition("/")[2]) for row in ROWS for one in row.contenders if one.startswith("ours")]
+    rows = [(row.of or row.key, row) for row in ROWS]
+    variants = [(key, one.partition("/")[2]) for key, row in rows for one in row.contenders if one.startswith("ours")]
     assert not set(variants) - set(ours.worker._rows)
     for row, variant in (("mlp", ""), ("evaluate", "vouched"), ("predict_overhead", "predict")):
         figures = ours.worker.prepare(row, Plan(variant, 0.05, is_quick=True))()
