@@ -91,8 +91,11 @@ bench-growth: env  ## measure how time and memory grow with layers, watches, row
 bench-scaling: env  ## measure processes and devices that train together, on this machine
 	$(BENCH) scaling
 
-bench-gpu: env  ## measure training on a GPU beside the peers, on a machine that has one; writes GPU.md
-	$(BENCH) gpu $(if $(INTERPRETER),--python '$(INTERPRETER)')
+# LIMIT=500 ends it after so many seconds, with the rows that it had time for; TURN=0.8 is how long a measurement takes;
+# PROFILES=1 profiles our side of rows that miss a goal; OUT=folder is where to write.
+bench-gpu: $(if $(INTERPRETER),,env)  ## measure training on a GPU beside the peers, on a machine that has one; writes GPU.md
+	$(or $(INTERPRETER),$(BIN)/python) -m benchmarks gpu $(if $(ROWS),--rows '$(ROWS)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) \
+	  $(if $(INTERPRETER),--python '$(INTERPRETER)') $(if $(LIMIT),--seconds $(LIMIT)) $(if $(TURN),--turn $(TURN)) $(if $(PROFILES),--profiles) $(if $(OUT),--out '$(OUT)')
 
 bench-profile: env  ## show where the time of one row goes: make bench-profile ROW=mlp
 	$(BENCH) profile --rows '$(ROW)'

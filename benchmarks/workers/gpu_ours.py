@@ -106,7 +106,7 @@ def _train(key: str, api: Api, plan: Plan) -> Measure:
         settings = {"jit_compile": "auto"}  # what a GPU brings by default
     chooses = settings.get("jit_compile", "auto") == "auto"
     said = _Said()
-    logger = logging.getLogger("lightwell")
+    logger = logging.getLogger("tensorflow")  # which Lightwell writes to
     logger.addHandler(said)
     logger.setLevel(logging.INFO)
     input_fn, model_fn = _training(key, api, plan.is_quick)

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from benchmarks.__main__ import main
@@ -15,8 +16,9 @@ from benchmarks.peers import PEERS, ROOT, Peer, WorkerError, title_of, without_p
 from benchmarks.report import PAGES, judge, ratio, render
 from benchmarks.results import Figures, Results, load, save
 from benchmarks.rows import BEST_PEER, ROWS, Goal, Row, choose_rows
+from benchmarks.runner import Runner, Settings
 
-from benchmarks import report
+from benchmarks import report, waves
 
 RUN = {
     "date": "2026-01-02 03:04 UTC",
@@ -281,3 +283,54 @@ def test_a_worker_answers_in_lines_of_json() -> None:
     assert report.profile_words(BY_KEY["mlp"], profile).startswith("# Where the time goes: Train MLP")
     assert failed["error"] == "ValueError: too slow"
     assert unknown["error"] == "LookupError: No row 'row' with variant 'other'; there are row/fast, row/slow."
+
+
+class FakeWorker:
+    """A process that answers at once; JAX's cannot prepare, and every measurement takes a second of the clock."""
+
+    killed: ClassVar[list[str]] = []
+    clock: ClassVar[list[float]] = [0.0]
+
+    def __init__(self, peer: str, device: str, settings: Settings, cores: tuple[int, ...]) -> None:
+        self.peer = peer
+
+    def ask(self, do: str, row: str = "", plan: Any = None, *, seconds: float = 0) -> dict[str, Any]:
+        if do == "prepare" and self.peer == "jax_loop":
+            raise WorkerError("fails: it fails")
+        if do == "measure":
+            self.clock[0] += 1.0
+        return {"measure": {"per_second": 10.0, "megabytes": 5.0, "seconds": 2.0}}.get(do, {})
+
+    def move(self, cores: tuple[int, ...]) -> None:
+        assert cores
+
+    def kill(self) -> None:
+        self.killed.append(self.peer)
+
+
+def test_rows_are_measured_in_waves_until_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waves, "LiveWorker", FakeWorker)
+    monkeypatch.setattr(waves.time, "monotonic", lambda: FakeWorker.clock[0])
+    keys = ("gpu_bert", "gpu_bert_memory", "gpu_wide", "gpu_mlp", "gpu_mlp_start")
+    rows = [BY_KEY[key] for key in keys]
+    saved: dict[str, dict[str, Figures]] = {}
+    profiled: list[str] = []
+    runner = Runner(Settings(3, 0.1, False, (0,), ""))
+    run = waves.Waves(runner, "run", 60.0, saved.__setitem__, lambda row, *more: profiled.append(row.key))
+    assert run.measure(rows) == ["gpu_mlp", "gpu_mlp_start"]
+    assert list(saved) == ["gpu_bert", "gpu_bert_memory", "gpu_wide"]
+    assert saved["gpu_bert"]["ours"].values == (10.0, 10.0, 10.0)
+    assert saved["gpu_bert_memory"]["ours"].values == (5.0, 5.0, 5.0)
+    assert saved["gpu_bert"]["jax_loop"].problem == "fails: it fails"
+    assert profiled == ["gpu_bert"]
+    assert len(FakeWorker.killed) == 10 + 10 + 10 + 10  # those of the rows that were left out as well
+
+
+def test_a_goal_may_be_for_another_way_of_ours_and_against_the_best_peer() -> None:
+    row = BY_KEY["gpu_mlp"]
+    figures = {key: Figures("run", (value,)) for key, value in {"ours": 3.0, "ours/jit": 6.0, "jax_loop": 4.0}.items()}
+    assert judge(Goal(1.5, "jax_loop", by="ours/jit"), row, figures) == ("met", "1.50 x")
+    assert judge(Goal(0.95, BEST_PEER), row, figures) == ("missed", "0.75 x")
+    assert report.goal_words(Goal(1.5, "jax_loop", by="ours/jit"), row) == "Lightwell, `jit_compile=True`: >= 1.5 x"
+    results = Results({"run": dict(RUN)}, {"gpu_wide": figures})
+    assert ">= 0.95 x the best peer (JAX jitted loop) | **missed** |" in render("gpu", results)
