@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import ROOT
-from benchmarks.report import PAGES, judge, profile_words, render, trace_words
+from benchmarks.report import PAGES, PROFILES, judge, profile_words, render, trace_words
 from benchmarks.results import Figures, load, save
 from benchmarks.rows import Row, choose_rows
 from benchmarks.runner import LiveWorker, Runner, Settings, machine, usable_cores
@@ -90,6 +90,7 @@ def _measure_in_waves(
     """One run on a GPU. Every row is saved at once, and its page is written."""
     info, path, started = _info(runner), out / "results.json", time.monotonic()
     results, run = load(path), f"gpu {info['date']}"
+    profiled: list[str] = []  # keys of rows
 
     def save_row(key: str, figures: dict[str, Figures]) -> None:
         results.add(key, figures, run, {**info, "elapsed": round(time.monotonic() - started, 1)})
@@ -99,8 +100,9 @@ def _measure_in_waves(
     def profile(row: Row, figures: dict[str, Figures], worker: LiveWorker, plan: Plan) -> None:
         if is_profiled and any(judge(goal, row, figures)[0] == "missed" for goal in row.goals):
             answer = worker.ask("trace", row.key, plan, seconds=30.0)
-            with open(out / "profiles.md", "a", encoding="utf-8") as file:
+            with open(out / PROFILES, "w" if not profiled else "a", encoding="utf-8") as file:
                 file.write(trace_words(row, run, answer))
+            profiled.append(row.key)
 
     left = Waves(runner, run, deadline, save_row, profile).measure(rows)
     if left:

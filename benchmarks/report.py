@@ -31,11 +31,14 @@ devices, two) and one thread for a matrix product. A step is one worker's own, t
 least and the most. Two independent processes show what two cores are worth. Bytes are those of the loopback device;
 beside them what follows from the variables: over parameter servers all weights to a worker and all gradients back, in
 a ring of n processes 2 (n - 1) times the weights."""
+PROFILES = "GPU_PROFILES.md"
+_GPU = f"""\
+With `PROFILES=1`, where the time of Lightwell's side goes in rows that miss a goal is in [{PROFILES}]({PROFILES})."""
 PAGES = {  # page to file, title, the command that writes it, and its introduction
     "bench": ("RESULTS.md", "Benchmark results", "make bench", f"{_MEDIANS}\n\n{_MORE}"),
     "big": ("BIG.md", "Big models", "make bench ROWS=big", _MEDIANS),
     "growth": ("GROWTH.md", "Growth", "make bench-growth", _GROWTH),
-    "gpu": ("GPU.md", "On a GPU", "make bench-gpu", _MEDIANS),
+    "gpu": ("GPU.md", "On a GPU", "make bench-gpu", f"{_MEDIANS}\n\n{_GPU}"),
     "scaling": ("SCALING.md", "Scaling", "make bench-scaling", _SCALING),
 }
 
