@@ -40,7 +40,8 @@ def add_parser(commands: Any) -> None:
         "doctor",
         help="say which names of TensorFlow a program uses, and what becomes of them; runs nothing",
         description="Say what of an old program is there in today's TensorFlow, without running it.",
-        usage="lightwell doctor [--tf1 | --tf2] [--json] [program.py | notebook.ipynb | folder | -m module]",
+        usage="lightwell doctor [--tf1 | --tf2] [--json] [program.py | notebook.ipynb | folder | -m module]\n"
+        "       lightwell doctor --names [namespace]",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -49,6 +50,13 @@ def add_parser(commands: Any) -> None:
         text = f"read it as a program of TensorFlow {means.value}"
         version.add_argument(name, dest="version", action="store_const", const=means, help=text)
     parser.add_argument("--json", action="store_true", help="print plain data instead of tables")
+    parser.add_argument(
+        "--names",
+        nargs="?",
+        const="",
+        metavar="namespace",
+        help="count what becomes of the public names of TensorFlow 1.4 to 2.15; of one namespace, list those refused",
+    )
     parser.add_argument("-m", dest="module", metavar="module", help="a module, as `python -m` would run it")
     parser.add_argument("path", nargs="?", help="the program: a Python file, a notebook, or a folder of them")
     parser.set_defaults(call=_call, parser=parser)
@@ -59,6 +67,10 @@ class _CannotRead(Exception):
 
 
 def _call(arguments: argparse.Namespace) -> int:
+    if arguments.names is not None:
+        from lightwell.cli.name_coverage import coverage_lines
+
+        return show("\n".join(coverage_lines(arguments.names.removeprefix("tf."))), "doctor")
     if arguments.module is None and arguments.path is None and not arguments.json:
         from lightwell.cli.doctor_environment import environment_lines
 

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -17,6 +17,7 @@ from lightwell.cli import installed_names
 from lightwell.compat.names import doors_of, is_removed, page_for
 from lightwell.compat.private import private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint
+from lightwell.compat.retired.released_names import RELEASES, when
 from lightwell.compat.tf1.spelling import Version
 from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS, PRIVATE
 
@@ -105,6 +106,9 @@ def _in_tf1(parts: list[str]) -> Verdict:
 
 def _today(parts: list[str]) -> Verdict:
     """A name below today's `tf`, with `install()` in effect."""
+    if len(parts) > 2 and parts[0] == "compat" and parts[2] == "keras":
+        old = _today(parts[2:])  # the same Keras
+        return replace(old, name=f"tf.{'.'.join(parts[:2])}.{old.name.removeprefix('tf.')}")
     for depth in range(len(parts)):
         module = ".".join(["tensorflow", *parts[:depth]])
         for door in doors_of(module):
@@ -124,35 +128,41 @@ def _pages(parts: list[str], spelled: list[str]) -> Verdict:
         above = ".".join(parts[:depth])
         written = _spelled(spelled[: max(depth + 1 - extra, 1)])
         if not installed_names.has_name(above, part):
-            return Verdict(
-                written, State.ABSENT, f"TensorFlow {installed_names.tensorflow_version()} has no such name."
-            )
+            return Verdict(written, State.ABSENT, _history(written.removeprefix("tf.")))
         if installed_names.page_at(".".join(parts[: depth + 1])) is None:
             return Verdict(written, State.TENSORFLOW)
     return Verdict(_spelled(spelled), State.TENSORFLOW, is_namespace=True)
+
+
+def _history(path: str) -> str:
+    """Which TensorFlow had a name that today's lacks."""
+    today = f"TensorFlow {installed_names.tensorflow_version()} has no such name"
+    had = when(path)
+    return f"{today}; {had} had it." if had else f"{today}, and no release from {RELEASES[0]} to {RELEASES[-1]} had."
 
 
 def _on_page(page: str, spelled: list[str], below: list[str]) -> Verdict:
     """A name of a page of Lightwell."""
     for depth, part in enumerate(below):
         written = _spelled([*spelled, *below[: depth + 1]])
-        if page not in {*ROOTS.values(), *_namespaces()}:
+        if page not in _pages_of_estimator() and not installed_names.is_lazy(page):
             here = installed_names.listed_in(page)
             advice = page if part in here else f"{page} has no such name."
             return Verdict(written, State.LIGHTWELL if part in here else State.ABSENT, advice)
         module = importlib.import_module(page)
         if part not in module.__all__:
             return Verdict(written, State.ABSENT, _refusal(module, part))
-        if f"{page}.{part}" in _namespaces():
+        if f"{page}.{part}" in _pages_of_estimator():
             page = f"{page}.{part}"
             continue
         return Verdict(written, State.LIGHTWELL, page)
     return Verdict(_spelled([*spelled, *below]), State.LIGHTWELL, page, is_namespace=True)
 
 
-def _namespaces() -> Iterator[str]:
-    for face, root in ROOTS.items():
-        yield from (f"{root}.{namespace}" for namespace in NAMESPACES[face])
+@functools.cache
+def _pages_of_estimator() -> frozenset[str]:
+    below = (f"{root}.{namespace}" for face, root in ROOTS.items() for namespace in NAMESPACES[face])
+    return frozenset((*ROOTS.values(), *below))
 
 
 def _refusal(module: object, name: str) -> str:
@@ -212,9 +222,9 @@ def _example(parts: list[str]) -> Verdict:
 def _living(name: str, target: str, below: list[str]) -> Verdict:
     """A cell that is a target. For names of `tf.estimator`, the page says whether the target exists."""
     module, _, attribute = target.partition(":")
-    if module in {*ROOTS.values(), *_namespaces()} and attribute:
+    if module in _pages_of_estimator() and attribute:
         page = importlib.import_module(module)
-        if attribute not in page.__all__:
+        if attribute.partition(".")[0] not in page.__all__:
             return Verdict(name, State.ABSENT, _refusal(page, attribute))
     if attribute or not below:
         return Verdict(name, State.LIGHTWELL, target.replace("tensorflow:", "tf.").replace(":", "."))

@@ -20,6 +20,7 @@ _SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]
 # Namespaces of `tf` that are Keras's own.
 _OF_KERAS = ("losses", "metrics", "optimizers", "initializers")
 _PUBLIC = "_api/v2"
+_KERAS_PAGES = os.path.join("keras", "_tf_keras")
 # Folders that hold sources, not pages.
 SOURCES = ("python", "core", "compiler", "tools", "tsl")
 
@@ -35,8 +36,9 @@ class ApiPage:
         return os.path.join(self.folder, "__init__.py")
 
     def has(self, name: str) -> bool:
-        """Whether the page offers a name."""
-        return name in names_in(self.file) or self.below(name) is not None
+        """Whether the page offers a name. A namespace of Keras that its page does not import can only be imported."""
+        offered = name in names_in(self.file)
+        return offered if _KERAS_PAGES in self.folder else offered or self.below(name) is not None
 
     def below(self, name: str) -> ApiPage | None:
         """The page of a namespace below this one."""
@@ -67,6 +69,7 @@ def public_page() -> ApiPage:
     return ApiPage(_folder_of("tensorflow"))
 
 
+@functools.cache
 def page_at(path: str) -> ApiPage | None:
     """The page of a namespace of today's `tf`: `nn`, `compat.v1.nn`, `keras.layers`, `losses`."""
     parts = path.split(".") if path else []
@@ -86,11 +89,14 @@ def page_at(path: str) -> ApiPage | None:
     return root
 
 
+@functools.cache
 def has_name(path: str, name: str) -> bool:
     """Whether today's `tf.<path>` offers a name."""
     page = page_at(path)
     if page is None:
         return False
+    if _KERAS_PAGES in page.folder:
+        return page.has(name)
     above, _, last = path.rpartition(".")
     assigned = path and f"{last}.{name}" in names_in(getattr(page_at(above), "file", ""))  # `app.flags = ...`
     return page.has(name) or bool(assigned) or page_at(f"{path}.{name}".lstrip(".")) is not None
@@ -160,6 +166,16 @@ def listed_in(module: str) -> frozenset[str]:
         if isinstance(node, ast.Assign) and is_all and isinstance(node.value, ast.List):
             return frozenset(str(one.value) for one in node.value.elts if isinstance(one, ast.Constant))
     return names_defined_in(file)
+
+
+@functools.cache
+def is_lazy(module: str) -> bool:
+    """Whether a module of Lightwell is a page of names that are looked up on first use: importing it loads nothing."""
+    file = source_of(PAGES.get(module, module))
+    if file is None:
+        return False
+    with open(file, encoding="utf-8") as source:
+        return "= lazy_names(" in source.read()
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import importlib
 from collections.abc import Mapping
 
 from lightwell.base.lazy import is_listed, resolve
+from lightwell.compat.retired.released_names import releases_of
 from lightwell.compat.retired.small import NAMESPACES
 
 # A namespace named here has its cells in a file of its own; `small.py` has all others.
@@ -68,7 +69,7 @@ def contrib_hint(path: str, installed: bool = False) -> str:
     name = below.rpartition(".")[2]
     cell = cells.get(name) or cells.get("", "")
     nearest = difflib.get_close_matches(name, living_names(namespace), 1, 0.85) if name not in cells else []
-    if nearest:
+    if nearest and not releases_of(path):
         return f"tf.{path} does not exist. Did you mean tf.contrib.{namespace}.{nearest[0]}?"
     if cell.startswith("?"):
         package, _, hint = cell[1:].partition(" ")

@@ -14,10 +14,12 @@ import sys
 from typing import Any
 
 from lightwell.base.lazy import refuse, resolve
+from lightwell.compat.retired.released_names import when
 from lightwell.compat.tf1.private_modules import as_in_1
 from lightwell.compat.tf1.tables import GONE as _GONE
 from lightwell.compat.tf1.tables import OURS as _OURS
 
+_NEVER = "neither today's nor that of TensorFlow 1.15"
 _FROM_TENSORFLOW = frozenset({"__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__"})
 
 
@@ -50,8 +52,9 @@ def _in_tensorflow(name: str) -> Any:
         refuse(f"tf.{name} went with TensorFlow 1. {_GONE[name]}", __name__, name)
     near = difflib.get_close_matches(name, __dir__(), n=3)
     hint = f" Nearest names: {', '.join(near)}." if near else ""
+    had = when(name)
     return refuse(
-        f"module 'tensorflow' has no attribute {name!r} (neither today's nor that of TensorFlow 1.15).{hint}",
+        f"module 'tensorflow' has no attribute {name!r} ({f'{had} had it' if had else _NEVER}).{hint}",
         __name__,
         name,
     )
