@@ -47,16 +47,51 @@ def test_the_cause_of_an_error_counts() -> None:
 
 
 def test_a_run_says_it_below_the_traceback(tmp_path: Path) -> None:
+    """Installed packages get today's NumPy, unless the user asks for more."""
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "helper.py").write_text("import numpy as np\nx = np.int(3)\ny = np.float_(3)\n")
     (tmp_path / "old.py").write_text("import helper\n")
-    (tmp_path / "helper.py").write_text("import numpy as np\nx = np.int(3)\ny = np.float_(3)\n")
-    code, _, err = run("old.py", cwd=tmp_path)
+    code, _, err = run("old.py", cwd=tmp_path, path=[installed])
     assert code == 1
     assert err.rstrip().splitlines()[-1] == (
         "lightwell run: np.int was removed from NumPy 1.24: `lightwell run --old-numpy old.py ...` restores it for "
-        "this run, or write int."
+        "installed packages, or write int."
     )
-    code, out, err = run("--old-numpy", "old.py", cwd=tmp_path)
+    code, out, err = run("--old-numpy", "old.py", cwd=tmp_path, path=[installed])
     assert (code, out, err) == (0, "", "")
+
+
+OLD_NUMPY = """
+import sys
+import numpy as np
+import numpy.random as npr
+from numpy import float_
+import helper
+assert np.int is int and np.bool is bool and np.object is object and np.float_ is np.float64 is float_
+assert np.zeros(2, dtype=np.int).dtype == np.int64 and np.product([2, 3]) == 6
+assert np.in1d([1, 2], [2]).tolist() == [False, True]
+assert isinstance(True, np.bool) and helper.unicode_ is np.str_ and npr is np.random
+real = sys.modules["numpy"]
+assert not hasattr(real, "int") and real.bool is not bool
+load = np.load
+np.load = len
+assert real.load is len and np.load is len
+np.load = load
+print("done")
+"""
+
+
+def test_names_of_numpy_1_in_the_modules_of_a_program(tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text(OLD_NUMPY)
+    (tmp_path / "helper.py").write_text("import numpy\nunicode_ = numpy.unicode_\n")
+    code, out, err = run("old.py", cwd=tmp_path)
+    assert (code, out) == (0, "done\n"), err
+    (line,) = err.splitlines()
+    assert line.startswith(("lightwell run: np.float, np.float_, np.in1d", "lightwell run: np.float_,"))
+    assert line.endswith("as in NumPy 1 for this program's modules")
+    (tmp_path / "new.py").write_text("import numpy, sys\nassert numpy is sys.modules['numpy']\n")
+    assert run("new.py", cwd=tmp_path) == (0, "", "")
 
 
 def test_python_2_in_a_module_that_is_imported(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from enum import Enum
 
 from lightwell.base.public_names import NAMESPACES, ROOTS
 from lightwell.cli import installed_names
+from lightwell.cli.defined_names import all_names, defines
 from lightwell.compat.names import doors_of, is_removed, page_for
 from lightwell.compat.private import private_page
 from lightwell.compat.retired import CONTRIB, contrib_hint
@@ -236,12 +237,7 @@ def _living(name: str, target: str, below: list[str]) -> Verdict:
 def _carried(package: str) -> frozenset[str]:
     """The names of a package that continues a namespace, and of the modules that it star-imports."""
     file = installed_names.source_of(package)
-    if file is None:
-        return frozenset()
-    names = set(installed_names.names_defined_in(file))
-    for starred in installed_names.starred_in(file):
-        names |= _carried(starred)
-    return frozenset(names)
+    return frozenset() if file is None else all_names(file, installed_names.source_of)
 
 
 def _what_to_do(path: str) -> str:
@@ -287,7 +283,7 @@ def _private(name: str, version: Version) -> Verdict:
         if depth == len(parts):
             return Verdict(name, State.TENSORFLOW, is_namespace=True)
         written = ".".join(parts[: depth + 1])
-        if not file.endswith(".py") or parts[depth] in installed_names.names_defined_in(file):
+        if defines(file, parts[depth], installed_names.source_of):
             return Verdict(written, State.TENSORFLOW)
         return Verdict(written, State.ABSENT, "A private name that TensorFlow moved: use the public one.")
     return Verdict(name, State.ABSENT, "A private module that TensorFlow removed: use the public names.")

@@ -146,12 +146,11 @@ class _Findings:
         for line, name, advice in (*_python2_names(source.parsed.tree), *_removed_names(source.parsed.tree)):
             if line not in source.guarded:
                 self._add("python", name, advice, source, line)
-        for use in read_uses(source.parsed.tree, ("numpy",)):
-            name = use.names[0].split(".")[1]
-            if old_numpy.is_gone(name) and use.line not in source.guarded:
+        for line, name in old_numpy.uses_in(source.parsed.tree):
+            if line not in source.guarded:
                 row = old_numpy.REMOVED[name]
-                advice = f"removed in NumPy {row.since}: lightwell run --old-numpy, or write {row.instead}"
-                self._add("numpy", f"np.{name}", advice, source, use.line)
+                advice = f"removed in NumPy {row.since}; lightwell run gives it to the program's own modules"
+                self._add("numpy", f"np.{name}", advice, source, line)
         for line, module in _imports(source.parsed.tree):
             if line not in source.guarded:
                 self._add_module(module, source, line)

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 
 from lightwell.base.public_names import PAGES
+from lightwell.cli.defined_names import own_names
 
 _IMPORT = re.compile(r"^\s*from \S+ import (\([^)]*\)|[^#\n]*)", re.MULTILINE)
 _SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]+) =""", re.MULTILINE)
@@ -125,33 +126,6 @@ def names_in(file: str) -> frozenset[str]:
     return frozenset(public)
 
 
-@functools.cache
-def names_defined_in(file: str) -> frozenset[str]:
-    """The names at the top of a Python source: what it defines, assigns and imports."""
-    try:
-        with open(file, "rb") as source:
-            tree = ast.parse(source.read())
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-    defined: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            defined |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            defined.add(node.id)
-    return frozenset(defined)
-
-
-def starred_in(file: str) -> list[str]:
-    """The modules that a Python source star-imports."""
-    with open(file, "rb") as source:
-        tree = ast.parse(source.read())
-    stars = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
-    return [node.module for node in stars if node.module and not node.level]
-
-
 def listed_in(module: str) -> frozenset[str]:
     """What the `__all__` of a module of Lightwell lists, read from its source; all it defines, where it has none."""
     file = source_of(PAGES.get(module, module))
@@ -165,7 +139,7 @@ def listed_in(module: str) -> frozenset[str]:
         )
         if isinstance(node, ast.Assign) and is_all and isinstance(node.value, ast.List):
             return frozenset(str(one.value) for one in node.value.elts if isinstance(one, ast.Constant))
-    return names_defined_in(file)
+    return own_names(file)
 
 
 @functools.cache

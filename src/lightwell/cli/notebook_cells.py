@@ -15,17 +15,22 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from lightwell.cli.notebooks import Notebook, NotebookCell
+from lightwell.cli.python2_source import translate
 
 _SHOW, _WRITE = "__show_last_value__", "__write_cell__"
 
 
-def cell_code(notebook: Notebook) -> list[CodeType]:
+def cell_code(notebook: Notebook, old_python: bool = False) -> list[CodeType]:
     """The code of every cell, in order.
+
+    Args:
+        notebook: the notebook.
+        old_python: whether its cells may be Python 2.
 
     Raises:
         SyntaxError: with the cell's name as its file.
     """
-    return [_compile_cell(cell, notebook) for cell in notebook.cells]
+    return [_compile_cell(cell, notebook, old_python) for cell in notebook.cells]
 
 
 def notebook_namespace() -> dict[str, Any]:
@@ -58,13 +63,13 @@ def display(*values: Any, **options: Any) -> None:
         print(text if isinstance(text, str) else repr(value))
 
 
-def _compile_cell(cell: NotebookCell, notebook: Notebook) -> CodeType:
+def _compile_cell(cell: NotebookCell, notebook: Notebook, old_python: bool) -> CodeType:
     name = notebook.cell_file(cell.number)
     linecache.cache[name] = (len(cell.source), None, cell.source.splitlines(keepends=True), name)
     if cell.writes:
         # As Jupyter does, because the next cells import or run the file.
         return compile(f"{_WRITE}({cell.writes!r}, {cell.text!r}, {cell.appends})", name, "exec")
-    tree = ast.parse(cell.source, name)
+    tree = translate(cell.source, name).tree if old_python else ast.parse(cell.source, name)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and not cell.source.rstrip().endswith(";"):
         shown = ast.Call(ast.Name(_SHOW, ast.Load()), [last.value], [])

@@ -1,15 +1,23 @@
 """The names that NumPy removed and programs of TensorFlow 1 use, with their replacements.
 
-`restore` puts them back for the process (`lightwell run --old-numpy`). Names that the installed NumPy has (again), such
-as `np.bool`, stay as they are.
+A program that uses one of them sees a `view` of NumPy in its own modules, with all of them and as they were: `np.bool`
+is Python's there. `restore` puts them back for the whole process, installed packages too (`lightwell run --old-numpy`);
+names that the installed NumPy has (again) stay as they are.
 """
 
 from __future__ import annotations
 
+import ast
+import functools
+import importlib
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from lightwell.cli.module_views import ModuleView
+from lightwell.compat.tf1.name_uses import read_uses
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,26 @@ def is_gone(name: str) -> bool:
         return name in REMOVED and not hasattr(np, name)
 
 
+def uses_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every use of a name that the installed NumPy lacks."""
+    for use in read_uses(tree, ("numpy",)):
+        name = use.names[0].split(".")[1]
+        if is_gone(name):
+            yield use.line, name
+
+
+@functools.cache
+def view() -> ModuleView:
+    """NumPy with the names that it removed, and as they were."""
+    return ModuleView(importlib.import_module("numpy"), {name: functools.partial(_value, name) for name in REMOVED})
+
+
+def _value(name: str) -> Any:
+    import numpy as np
+
+    return eval(REMOVED[name].instead, {"np": np})
+
+
 def name_in(error: BaseException) -> str | None:
     """The removed name that an error is about."""
     match = _MISSING_NAME.search(str(error)) if isinstance(error, AttributeError) else None
@@ -83,6 +111,5 @@ def restore() -> list[str]:
 
     gone = [name for name in REMOVED if is_gone(name)]
     for name in gone:
-        value: Any = eval(REMOVED[name].instead, {"np": np})
-        setattr(np, name, value)
+        setattr(np, name, _value(name))
     return gone

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from lightwell.cli import old_numpy
 
+_MOVED = "Python moved it:"
 PYTHON_2 = "This is Python 2, which ended in 2020."
 TO_PYTHON_3 = "`2to3 -w FILE` (it came with Python up to 3.12) or `pip install future; futurize -w FILE` rewrites it."
 # Names that only Python 2 had -> their names today.
@@ -91,21 +92,29 @@ _OTHER: Mapping[str, str] = {
 }
 
 
-def explain(error: BaseException, command: str = "lightwell run --old-numpy ...") -> str | None:
+def explain(error: BaseException, command: str = "lightwell run", program: str = "...") -> str | None:
     """An explanation of an error, or of an error that it was raised from; None if there is none.
 
     Args:
         error: the error that ended the program.
-        command: the command that restores the names of the old NumPy.
+        command: the command that ran it, without options.
+        program: the program, as the command names it.
     """
-    return next((text for one in _chain(error) if (text := _explain_one(one, command))), None)
+    found = (
+        (one, text) for one in _chain(error) if (text := _explain_one(one, f"{command} --old-numpy {program} ..."))
+    )
+    error, text = next(found, (error, None))
+    if text is not None and text.startswith((PYTHON_2, _MOVED)):
+        return f"{text} Or run it as it is: `{command} --old-python {program} ...`."
+    return text
 
 
 def about_removed(name: str, command: str) -> str:
     """The sentence for a name that NumPy removed."""
     row = old_numpy.REMOVED[name]
     return (
-        f"np.{name} was removed from NumPy {row.since}: `{command}` restores it for this run, or write {row.instead}."
+        f"np.{name} was removed from NumPy {row.since}: `{command}` restores it for installed packages, or write "
+        f"{row.instead}."
     )
 
 
@@ -127,7 +136,7 @@ def _explain_one(error: BaseException, command: str) -> str | None:
     if isinstance(error, AttributeError | ImportError):
         match = re.search(r"module '(\w+)' has no attribute '(\w+)'|cannot import name '(\w+)' from '(\w+)'", text)
         if match and (use := LATER_PYTHON.get((match[1] or match[4], match[2] or match[3]))):
-            return f"Python moved it: use {use}."
+            return f"{_MOVED} use {use}."
     return next((meaning for pattern, meaning in _OTHER.items() if re.search(pattern, text)), None)
 
 

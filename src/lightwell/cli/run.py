@@ -29,7 +29,8 @@ def add_parser(commands: Any) -> None:
         "run",
         help="run an unmodified program, TensorFlow 1 spelling included",
         description="Run an unmodified program with tf.estimator and its companions back in place.",
-        usage="lightwell run [--tf1 | --tf2] [--old-numpy] (script.py | notebook.ipynb | -m module) [its arguments]",
+        usage="lightwell run [--tf1 | --tf2] [--old-numpy] [--old-python] "
+        "(script.py | notebook.ipynb | -m module) [its arguments]",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,7 +52,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--old-numpy",
         action="store_true",
-        help="put back the names that NumPy removed (np.int, np.float, np.bool, np.float_, ...), for this run",
+        help="put back the names that NumPy removed (np.int, np.float, ...) for installed packages too; "
+        "the program's own modules have them without it",
+    )
+    parser.add_argument(
+        "--old-python",
+        action="store_true",
+        help="run sources of Python 2 and early Python 3: they are translated in memory, and that is said; files stay",
     )
     parser.add_argument("-m", dest="module", metavar="module", help="run a module, as `python -m` does")
     parser.add_argument("script", nargs="?", help="the program, a Python file or a notebook")
@@ -68,5 +75,6 @@ def _call(arguments: argparse.Namespace) -> int:
             arguments=tuple(arguments.program),
             version=arguments.version,
             old_numpy=arguments.old_numpy,
+            old_python=arguments.old_python,
         )
     )

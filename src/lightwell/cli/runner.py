@@ -6,11 +6,12 @@ code. `SystemExit` passes through, and so does `KeyboardInterrupt` once its trac
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
@@ -22,9 +23,17 @@ from lightwell.cli.notebook_cells import cell_code, notebook_namespace, prepare_
 from lightwell.cli.notebooks import SUFFIX, NotANotebook, read_notebook
 from lightwell.cli.old_program_errors import explain
 from lightwell.cli.program_folders import ProgramFolders, program_folders
-from lightwell.cli.program_imports import ProgramModuleFinder, tf1_builtins
+from lightwell.cli.program_imports import (
+    Habits,
+    ProgramModuleFinder,
+    builtins_of,
+    compile_and_say,
+    numpy_names_in,
+)
+from lightwell.cli.python2_source import NoFixer, is_python2
+from lightwell.cli.spawned import reach_spawned
 from lightwell.cli.tracebacks import hide_frames
-from lightwell.cli.user_program import UserProgram, main_source_of, read_program
+from lightwell.cli.user_program import UserProgram, main_source_of, reachable_files, read_program
 from lightwell.compat.install import install
 from lightwell.compat.tf1.spelling import Version
 
@@ -38,7 +47,8 @@ class RunCommand:
         module: the module to run, or None.
         arguments: the arguments of the program.
         version: the TensorFlow that the command line sets, if any.
-        old_numpy: whether to restore the names that NumPy removed.
+        old_numpy: whether to restore the names that NumPy removed for installed packages too.
+        old_python: whether to run sources of Python 2 and early Python 3.
     """
 
     script: str | None = None
@@ -46,6 +56,7 @@ class RunCommand:
     arguments: tuple[str, ...] = ()
     version: Version | None = None
     old_numpy: bool = False
+    old_python: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,7 @@ class _Main:
     spec: ModuleSpec | None = None
     package: str | None = None
     names: Mapping[str, Any] = field(default_factory=dict)
+    habits: Habits = field(default_factory=Habits)
 
 
 class _CannotRun(Exception):
@@ -67,7 +79,7 @@ def run(command: RunCommand) -> int:
     """Run the program; returns its exit code."""
     try:
         program, main = _prepare_module(command) if command.module else _prepare_script(command)
-    except _CannotRun as problem:
+    except (_CannotRun, NoFixer) as problem:
         print(f"lightwell run: {problem}", file=sys.stderr)
         return 2
     except SyntaxError as error:
@@ -94,18 +106,22 @@ def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
     folders = program_folders(folder, os.getcwd())
     _put_first_on_path(folder)
     program = read_program(path, "", folders, command.version)
-    open_doors(program)
+    habits = open_doors(program, command.old_python, reachable_files(path, "", folders))
     if path.endswith(SUFFIX):
-        return program, _prepare_notebook(path)
-    return program, _Main(path, [compile(source, path, "exec", dont_inherit=True)])
+        return program, _prepare_notebook(path, habits)
+    if habits.old_python:
+        code = compile_and_say(source, path, habits)
+    else:
+        code = compile(source, path, "exec", dont_inherit=True)
+    return program, _Main(path, [code], habits=habits)
 
 
-def _prepare_notebook(path: str) -> _Main:
+def _prepare_notebook(path: str, habits: Habits) -> _Main:
     notebook = read_notebook(path)
     for note in notebook.notes:
         print(f"lightwell run: {os.path.basename(path)}, {note}", file=sys.stderr)
     prepare_process()
-    return _Main(path, cell_code(notebook), names=notebook_namespace())
+    return _Main(path, cell_code(notebook, habits.old_python), names=notebook_namespace(), habits=habits)
 
 
 def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
@@ -113,7 +129,9 @@ def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
     folders = program_folders(os.getcwd())
     _put_first_on_path(os.getcwd())
     program = read_module_program(name, folders, command.version)
-    open_doors(program)
+    main_source = main_source_of(name, folders)
+    files = reachable_files(*main_source, folders) if main_source else ()
+    habits = open_doors(program, command.old_python, files)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:
         name = f"{name}.__main__"
@@ -123,7 +141,7 @@ def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
     code = spec.loader.get_code(name)
     if code is None:
         raise _CannotRun(f"module {name!r} has no code")
-    return program, _Main(spec.origin, [code], spec, spec.parent)
+    return program, _Main(spec.origin, [code], spec, spec.parent, habits=habits)
 
 
 def _put_first_on_path(folder: str) -> None:
@@ -152,10 +170,33 @@ def _find_module(name: str) -> ModuleSpec:
     return spec
 
 
-def open_doors(program: UserProgram) -> None:
-    """Install the old names, and the import hook for the program's modules."""
+def open_doors(program: UserProgram, old_python: bool = False, files: Iterable[str] = ()) -> Habits:
+    """Install the old names, and the import hook for the program's modules; returns what these take for granted.
+
+    Args:
+        program: the program.
+        old_python: whether its modules are of Python 2 or early Python 3.
+        files: the sources that its imports lead to. If one uses a name of NumPy 1, all get NumPy 1's names.
+    """
     install()
-    sys.meta_path.insert(1, ProgramModuleFinder(program))
+    own = tuple(files)
+    uses = [(file, line, name) for file in own for line, name in numpy_names_in(file, program)]
+    in_python2 = old_python and any(is_python2(read_source(file)) for file in own)
+    habits = Habits(bool(uses), old_python, in_python2)
+    if uses:
+        print(f"lightwell run: {_about_numpy(uses)}", file=sys.stderr)
+    sys.meta_path.insert(1, ProgramModuleFinder(program, habits))
+    reach_spawned(program, habits)
+    return habits
+
+
+def _about_numpy(uses: Sequence[tuple[str, int, str]]) -> str:
+    """The line that says that the program sees names of NumPy 1."""
+    names = sorted({name for _, _, name in uses})
+    shown = ", ".join(f"np.{name}" for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    file, line, _ = uses[0]
+    here = importlib.metadata.version("numpy")
+    return f"{shown} ({os.path.relpath(file)}:{line}): gone from NumPy {here}, as in NumPy 1 for this program's modules"
 
 
 def _execute(main: _Main, program: UserProgram, command: RunCommand) -> int:
@@ -164,8 +205,9 @@ def _execute(main: _Main, program: UserProgram, command: RunCommand) -> int:
     module.__spec__ = main.spec
     module.__package__ = main.package
     module.__loader__ = main.spec.loader if main.spec else SourceFileLoader("__main__", main.file)
-    if program.owns(main.file) and program.version_of(main.file) is Version.TF1:
-        vars(module)["__builtins__"] = tf1_builtins()
+    chosen = builtins_of(main.file, program, main.habits)
+    if chosen is not None:
+        vars(module)["__builtins__"] = chosen
     vars(module).update(main.names)
     sys.modules["__main__"] = module
     try:
@@ -189,6 +231,6 @@ def _print_error(error: BaseException, command: RunCommand) -> None:
     else:
         sys.excepthook(type(error), error, error.__traceback__)
     target = f"-m {command.module}" if command.module else str(command.script)
-    explanation = explain(error, f"lightwell run --old-numpy {target} ...")
+    explanation = explain(error, "lightwell run", target)
     if explanation:
         print(f"\nlightwell run: {explanation}", file=sys.stderr)

@@ -36,6 +36,13 @@ class UserProgram:
         """Whether a source file belongs to the program."""
         return self.folders.owns(file)
 
+    def tree_of(self, file: str) -> ast.Module | None:
+        """The syntax tree of a source file; None if it cannot be read."""
+        try:
+            return tree_of(file)
+        except OSError:
+            return None
+
     def version_of(self, file: str) -> Version:
         """The TensorFlow that a source file of the program is written for."""
         if self.forced:
@@ -78,8 +85,14 @@ def main_source_of(module: str, folders: ProgramFolders) -> tuple[str, str] | No
 
 
 @functools.cache
+def tree_of(file: str) -> ast.Module:
+    """The syntax tree of a source file, without lines that do not parse."""
+    return parse(read_source(file), file).tree
+
+
+@functools.cache
 def _version_in(file: str) -> Version:
-    return read_spelling(parse(read_source(file), file).tree).version
+    return read_spelling(tree_of(file)).version
 
 
 def reachable_files(main_file: str, package: str, folders: ProgramFolders) -> Iterator[str]:
@@ -97,7 +110,7 @@ def reachable_files(main_file: str, package: str, folders: ProgramFolders) -> It
 
 def _imports(file: str, package: str) -> Iterator[str]:
     """Absolute dotted names that a source imports, or may import: `from a import b` gives `a.b`."""
-    for node in ast.walk(parse(read_source(file), file).tree):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

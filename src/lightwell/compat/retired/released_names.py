@@ -18,7 +18,8 @@ _FILE = os.path.join(os.path.dirname(__file__), "released_names.txt")
 def released_names() -> Mapping[str, tuple[str, ...]]:
     """Every name without the leading `tf.` (`train.AdamOptimizer`), and the releases that had it, oldest first."""
     names: dict[str, tuple[str, ...]] = {}
-    namespace, releases = "", RELEASES
+    namespace = ""
+    releases: tuple[str, ...] = ()
     with open(_FILE, encoding="utf-8") as lines:
         for line in lines:
             text = line.strip()
