@@ -22,6 +22,7 @@
     ├── NotEvaluated (RuntimeError)        train_and_evaluate could not evaluate a checkpoint
     ├── ModelDirError (OSError)            model_dir cannot be created, read or written
     ├── CaptureError (OSError)             the files of a capture cannot be written or read
+    ├── ForkedProcess (RuntimeError)       a process that was forked after its parent had opened a session
     ├── ModelInUse (RuntimeError)          a training, or an edit of weights, is under way in model_dir
     └── CheckpointError (ValueError)       a checkpoint cannot be used
         ├── CheckpointUnreadable           its files are missing, cut short or corrupt
@@ -128,6 +129,10 @@ class ModelDirError(LightwellError, OSError):
 
 class CaptureError(LightwellError, OSError):
     """The files of a capture cannot be written or read."""
+
+
+class ForkedProcess(LightwellError, RuntimeError):
+    """This process was forked from one that had opened a session; TensorFlow's threads are not in it."""
 
 
 class ModelInUse(LightwellError, RuntimeError):

@@ -133,14 +133,23 @@ def _read_cell(number: int, text: str) -> tuple[NotebookCell, list[Note]]:
             return NotebookCell(number, blank), notes
         lines[first] = ""
     inside = _lines_inside_texts(lines)
+    continued: Note | None = None
     for place, line in enumerate(lines):
-        match = None if place in inside else (_LINE.match(line) or _HELP.match(line))
-        if match:
-            notes.append(Note(number, place + 1, match["jupyter"]))
+        if continued is not None:  # a command goes on in the next line
+            notes[-1] = continued = replace(continued, text=f"{continued.text} {line.strip()}")
+            lines[place] = ""
+        else:
+            match = None if place in inside else (_LINE.match(line) or _HELP.match(line))
+            if match is None:
+                continue
+            continued = Note(number, place + 1, match["jupyter"])
+            notes.append(continued)
             name = match.groupdict().get("name") or ""
             # An empty line where that is valid: `from __future__ import` must be the first statement.
             instead = f"{name}None" if name else "pass" if match["indent"] else ""
             lines[place] = f"{match['indent']}{instead}"
+        if not line.rstrip().endswith("\\"):
+            continued = None
     return NotebookCell(number, "\n".join(lines)), notes
 
 
@@ -148,10 +157,12 @@ def _lines_inside_texts(lines: list[str]) -> set[int]:
     """The lines that begin inside of a text in three quotes or an open bracket, where `%` and `!` are ordinary."""
     inside: set[int] = set()
     quote, depth = "", 0
+    is_command = False
     for place, line in enumerate(lines):
         if quote or depth > 0:
             inside.add(place)
-        elif _LINE.match(line):
+        elif is_command or _LINE.match(line):
+            is_command = line.rstrip().endswith("\\")
             continue
         position = 0
         while position < len(line):

@@ -18,6 +18,7 @@ from lightwell.run.checkpoints.restore import Source, restore
 from lightwell.run.devices.member import Member
 from lightwell.run.devices.peer_monitor import PeerMonitor, close
 from lightwell.run.devices.synchronized_steps import check_same_start
+from lightwell.run.engine.forked import check_not_forked
 from lightwell.run.engine.program import Program
 from lightwell.run.engine.ready_ops import add_ready_ops, first_of
 from lightwell.run.failures.step import explained_step_error
@@ -71,8 +72,10 @@ def open_session(
     Raises:
         CheckpointMismatch: the checkpoint was written by another model.
         CheckpointUnreadable: no checkpoint can be read.
+        ForkedProcess: this process cannot run steps.
         NotInitialised: something stays uninitialised.
     """
+    check_not_forked()
     member, monitor = plan.member, None
     if member is not None:
         member.wait_for_servers()
@@ -111,6 +114,7 @@ def open_session(
 def restored(program: Program, plan: SessionPlan) -> Iterator[tuple[Any, Any]]:
     """A session with the weights of the plan's checkpoint and no more, and their saver; the graph may still grow."""
     saver = program.spec.scaffold.saver or tf.compat.v1.train.Saver(sharded=True)
+    check_not_forked()
     if saver.saver_def is None:  # its build was deferred
         saver.build()
     with tf.compat.v1.Session(plan.target, graph=program.graph, config=plan.config) as session:
