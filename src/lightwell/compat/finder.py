@@ -47,6 +47,7 @@ class OldNames(MetaPathFinder):
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self._mended: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -94,6 +95,15 @@ class OldNames(MetaPathFinder):
         for name, module in sys.modules.copy().items():
             for door in doors_of(name) if name.startswith(("tensorflow", "keras.")) else ():
                 open_door(module, door, self._journal)
+                if door.mends and (name == module_name or not _is_loading(name)):
+                    self._mend(door)
+
+    def _mend(self, door: Door) -> None:
+        """Change the classes that a door is for, once, however many modules it opens on."""
+        for target in door.mends:
+            if target not in self._mended:
+                self._mended.add(target)
+                resolve(target)(self._journal.set, self._journal.on_restore)
 
 
 def open_door(module: ModuleType, door: Door, journal: Journal) -> None:

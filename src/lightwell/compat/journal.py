@@ -1,12 +1,13 @@
-"""A journal of changes to modules of other packages, so that they can be undone.
+"""A journal of changes to modules and classes of other packages, so that they can be undone.
 
-Holds the only writes to foreign modules. It restores in reverse order, and leaves alone what somebody else has replaced
-since.
+Holds the only writes to foreign modules and classes. It restores in reverse order, and leaves alone what somebody else
+has replaced since.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class _Change:
-    module: ModuleType
+    module: Any  # or a class
     attribute: str
     before: Any
     ours: Any
@@ -28,25 +29,32 @@ class Journal:
 
     def __init__(self) -> None:
         self._changes: list[_Change] = []
+        self._on_restore: list[Callable[[], None]] = []
 
-    def set(self, module: ModuleType, attribute: str, value: Any) -> None:
+    def set(self, module: Any, attribute: str, value: Any) -> None:
         """Set an attribute, and record its old value."""
         self.expect(module, attribute, value)
         setattr(module, attribute, value)
 
-    def has_set(self, module: ModuleType, attribute: str) -> bool:
+    def has_set(self, module: Any, attribute: str) -> bool:
         """Whether this attribute was set through the journal."""
         return any(change.module is module and change.attribute == attribute for change in self._changes)
 
-    def expect(self, module: ModuleType, attribute: str, value: Any) -> None:
+    def expect(self, module: Any, attribute: str, value: Any) -> None:
         """Record the present value, because the import system is about to set `value`."""
         # Read from the dict: `getattr` would load a lazy module.
         space = vars(module)
         public = attribute in space.get("__all__", ())
         self._changes.append(_Change(module, attribute, space.get(attribute, _MISSING), value, public))
 
+    def on_restore(self, undo: Callable[[], None]) -> None:
+        """Record what `restore` calls, for a change that is no attribute."""
+        self._on_restore.append(undo)
+
     def restore(self) -> None:
         """Put everything back."""
+        while self._on_restore:
+            self._on_restore.pop()()
         for change in reversed(self._changes):
             _undo(change)
         for loader in _lazy_loaders():

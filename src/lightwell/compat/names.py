@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lightwell.base.public_names import NAMESPACES, ROOTS
+from lightwell.compat.keras2 import doors as keras2
 
 # TensorFlow loads its API several times under several names: `tensorflow.compat.v1` and
 # `tensorflow._api.v2.compat.v1` are two module objects, and each nests the other version once more.
@@ -21,6 +22,9 @@ _V2 = r"tensorflow|tensorflow(\._api\.v2)?(\.compat\.v[12])*\.compat\.v2"
 _WRITTEN_V1 = r"tensorflow\.compat\.v1"
 _WRITTEN_V2 = r"tensorflow(\.compat\.v2)?"
 _KERAS = r"keras\._tf_keras\.keras|tensorflow\.keras"
+# These modules of `tf.keras` are its own; the others are those of `keras` itself.
+_OF_TF_KERAS_ALONE = frozenset({"", "backend", "layers", "losses", "metrics"})
+_KERAS_SHARED = rf"{_KERAS}|keras"
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Door:
         names: attribute -> target, looked up on first use.
         absent: attribute -> what to use instead.
         wraps: attribute -> target of a function from the old value to the new one.
+        mends: targets of functions that change classes once the module is loaded, through the journal.
     """
 
     modules: re.Pattern[str]
@@ -42,25 +47,39 @@ class Door:
     names: Mapping[str, str] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     wraps: Mapping[str, str] = field(default_factory=dict)
+    mends: tuple[str, ...] = ()
+
+
+def _keras_doors() -> Iterator[Door]:
+    """The doors of `tf.keras` and its modules, and of modules of Keras in which it looks functions up."""
+    for module in sorted({"", *keras2.NAMES, *keras2.ABSENT, *keras2.WRAPS, *map(_parent, keras2.PAGES)}):
+        below = re.escape(f".{module}") if module else ""
+        yield Door(
+            re.compile(rf"({_KERAS if module in _OF_TF_KERAS_ALONE else _KERAS_SHARED}){below}"),
+            f"tf.keras.{module}" if module else "tf.keras",
+            pages={_child(page): target for page, target in keras2.PAGES.items() if _parent(page) == module},
+            names=keras2.NAMES.get(module, {}),
+            absent=keras2.ABSENT.get(module, {}),
+            wraps=keras2.WRAPS.get(module, {}),
+            mends=() if module else keras2.MENDS,
+        )
+    for pattern, wraps in keras2.INNER_WRAPS.items():
+        yield Door(re.compile(pattern), "keras", wraps=wraps)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _child(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 DOORS: tuple[Door, ...] = (
     Door(re.compile(_V2), "tf", pages={"estimator": ROOTS["v2"]}),
     Door(re.compile(_V1), "tf.compat.v1", pages={"estimator": ROOTS["v1"], "layers": "lightwell.layers"}),
     Door(re.compile(rf"({_V1})\.nn"), "tf.compat.v1.nn", pages={"rnn_cell": "lightwell.rnn_cell"}),
-    Door(
-        re.compile(_KERAS),
-        "tf.keras",
-        pages={"estimator": "lightwell.compat.keras_estimator", "experimental": "lightwell.compat.keras_experimental"},
-    ),
-    Door(
-        re.compile(rf"({_KERAS})\.layers"),
-        "tf.keras.layers",
-        names={
-            "DenseFeatures": "lightwell.feature_columns:DenseFeatures",
-            "SequenceFeatures": "lightwell.feature_columns:SequenceFeatures",
-        },
-    ),
+    *_keras_doors(),
     # The module in which `compile` looks for an optimizer; the public one only names its functions.
     Door(
         re.compile(r"keras\.src\.optimizers"),
@@ -88,8 +107,7 @@ _PUBLIC_BASES: Mapping[str, tuple[str, ...]] = {
 _OTHER_PAGES: Mapping[str, str] = {
     rf"{_WRITTEN_V1}\.layers": "lightwell.layers",
     rf"{_WRITTEN_V1}\.nn\.rnn_cell": "lightwell.rnn_cell",
-    rf"({_KERAS})\.estimator": "lightwell.compat.keras_estimator",
-    rf"({_KERAS})\.experimental": "lightwell.compat.keras_experimental",
+    **{rf"({_KERAS})\.{re.escape(path)}": page for path, page in keras2.PAGES.items()},
 }
 
 

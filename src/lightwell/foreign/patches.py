@@ -105,7 +105,7 @@ def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
             for name, module in loaded.items()
             if (
                 name in held
-                if before.get(name) is module and _is_installed(name.partition(".")[0])
+                if before.get(name) is module and is_installed(name.partition(".")[0])
                 else _holds_any(module, functions, function_names)
             )
         ]
@@ -117,7 +117,7 @@ def _holders(functions: Sequence[tuple[str, Any]]) -> list[str]:
 
 
 @functools.cache
-def _is_installed(package: str) -> bool:
+def is_installed(package: str) -> bool:
     """Whether a package is not part of the program, so that its modules gain no names once they are loaded."""
     if package == "__main__":
         return False

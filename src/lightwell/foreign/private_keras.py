@@ -21,6 +21,8 @@ from lightwell.foreign.probes import missing_attributes, warn_once
 # Methods of a Keras variable that are patched while model_fn runs: its initialization and its assignment.
 DEFERRED_INITIALIZE = "_deferred_initialize"
 DIRECT_ASSIGN = "_direct_assign"
+# Where a layer stores the name that the program chose, if Keras 3 refuses it for a slash.
+OLD_NAME = "_keras2_name"
 # The method in which an optimizer sums the gradients of all replicas.
 SUM_OVER_REPLICAS = "_all_reduce_sum_gradients"
 _UNSUPPORTED = (
@@ -327,6 +329,11 @@ def layers_in(layer: Any) -> list[Any]:
     """All sublayers of a layer of Keras 3, at any depth; only models have a public list."""
     children = list(getattr(layer, "_layers", ()))
     return children + [inner for child in children for inner in layers_in(child)]
+
+
+def chosen_name(layer: Any) -> str:
+    """The name that the program chose for a layer: Keras 3 itself refuses a slash, which old checkpoints may have."""
+    return str(vars(layer).get(OLD_NAME) or layer.name)
 
 
 def lambda_output_shape(layer: Any) -> Any:

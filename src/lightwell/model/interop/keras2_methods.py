@@ -45,12 +45,18 @@ def patch_keras2_methods(keras: Any, patches: Patches) -> None:
 def _wrapped_add_weight(original: Any) -> Any:
     @functools.wraps(original)
     def add_weight(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if args and isinstance(args[0], str):  # no shape: the name came first
-            named = dict(zip(_OLD_ADD_WEIGHT, args, strict=False))
-            args, kwargs = (), {**{key: value for key, value in named.items() if value is not None}, **kwargs}
+        args, kwargs = named_weight_arguments(args, kwargs)
         return original(self, *args, **kwargs)
 
     return add_weight
+
+
+def named_weight_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `add_weight` by name, where Keras 2 passed the name of the weight first, or no shape."""
+    if args and (args[0] is None or isinstance(args[0], str)):  # no shape: the name came first
+        named = dict(zip(_OLD_ADD_WEIGHT, args, strict=False))
+        return (), {**{key: value for key, value in named.items() if value is not None}, **kwargs}
+    return args, kwargs
 
 
 def _updates(layer: Any) -> list[Any]:

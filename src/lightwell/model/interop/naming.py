@@ -87,7 +87,7 @@ class LayerNames:
 
     def _own_name(self, layer: Any) -> str:
         counts_on = id(layer) not in self.created_here or not private_keras.can_restart_counters()
-        return _kind(layer) if _is_automatic(layer) and counts_on else str(layer.name)
+        return _kind(layer) if _is_automatic(layer) and counts_on else private_keras.chosen_name(layer)
 
     def _scope(self) -> str:
         if _v1.get_default_graph() is not self._graph:  # inside a function's graph, whose scopes are TensorFlow's own
