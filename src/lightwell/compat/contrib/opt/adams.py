@@ -18,6 +18,10 @@ class _OverAdam(tf.compat.v1.train.AdamOptimizer):
         first, second = self._get_beta_accumulators()
         return tf.cast(first, dtype), tf.cast(second, dtype)
 
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        """Of a reference variable: those of a program that calls `disable_v2_behavior()`, or wants no resources."""
+        return self._resource_apply_sparse(grad.values, var, grad.indices)
+
 
 class LazyAdamOptimizer(_OverAdam):
     """Adam that leaves rows of a table alone, and their averages, when no gradient reaches them."""
@@ -39,6 +43,21 @@ class LazyAdamOptimizer(_OverAdam):
 
 class NadamOptimizer(_OverAdam):
     """Adam with Nesterov's momentum (Dozat, 2015)."""
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        dtype = grad.dtype.base_dtype
+        first, second = self._powers(dtype)
+        return tf.raw_ops.ApplyAdam(
+            var=var,
+            m=self.get_slot(var, "m"),
+            v=self.get_slot(var, "v"),
+            beta1_power=first,
+            beta2_power=second,
+            grad=grad,
+            use_locking=self._use_locking,
+            use_nesterov=True,
+            **self._settings(dtype),
+        ).op
 
     def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
         dtype = grad.dtype.base_dtype
@@ -64,15 +83,15 @@ class NadamOptimizer(_OverAdam):
         rows = tf.IndexedSlices(fresh, indices)
         with tf.control_dependencies([mean.assign(chosen["beta1"] * mean, use_locking=self._use_locking)]):
             new_mean = mean.scatter_add(rows)
-        # Nesterov's look ahead: the mean as the next step would find it.
-        with tf.control_dependencies([new_mean]):
-            ahead = tf.tensor_scatter_nd_add(chosen["beta1"] * tf.convert_to_tensor(mean), indices[:, None], fresh)
         with tf.control_dependencies([square.assign(chosen["beta2"] * square, use_locking=self._use_locking)]):
             squares = tf.IndexedSlices((1 - chosen["beta2"]) * tf.square(grad), indices)
             new_square = square.scatter_add(squares)
-        with tf.control_dependencies([new_square]):
-            scale = tf.sqrt(tf.convert_to_tensor(square)) + chosen["epsilon"]
-        return tf.group(var.assign_sub(rate * ahead / scale).op, new_mean.op, new_square.op)
+        # Averages of all rows fade; only rows with a gradient move. They look ahead with Nesterov: to the mean as the
+        # next step would find it.
+        with tf.control_dependencies([new_mean, new_square]):
+            ahead = chosen["beta1"] * tf.gather(mean, indices) + fresh
+            step = rate * ahead / (tf.sqrt(tf.gather(square, indices)) + chosen["epsilon"])
+        return tf.group(var.scatter_sub(tf.IndexedSlices(step, indices)).op, new_mean.op, new_square.op)
 
 
 class AdaMaxOptimizer(_OverAdam):
@@ -108,6 +127,14 @@ class AdaMaxOptimizer(_OverAdam):
         for one in var_list:
             self._zeros_slot(one, "m", self._name)
             self._zeros_slot(one, "v", self._name)
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        chosen = self._settings(var.dtype.base_dtype)
+        mean, greatest = self.get_slot(var, "m"), self.get_slot(var, "v")
+        new_mean = mean.assign(chosen["beta1"] * mean + (1 - chosen["beta1"]) * grad)
+        new_greatest = greatest.assign(tf.maximum(chosen["beta2"] * greatest, tf.abs(grad)))
+        rate = chosen["lr"] / (1 - self._powers(var.dtype.base_dtype)[0])
+        return var.assign_sub(rate * new_mean / (new_greatest + chosen["epsilon"])).op
 
     def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
         dtype = grad.dtype.base_dtype

@@ -75,3 +75,30 @@ class LARSOptimizer(tf.compat.v1.train.Optimizer):
             use_locking=False,
             use_nesterov=self._use_nesterov,
         )
+
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
+        # Rows of a table are moved by plain momentum, as in 1.15.
+        return tf.raw_ops.ResourceSparseApplyMomentum(
+            var=var.handle, accum=self.get_slot(var, "momentum").handle, indices=indices, **self._plain(grad, var)
+        )
+
+    # Of a reference variable: those of a program that calls `disable_v2_behavior()`, or wants no resources.
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        rate, gradient = self.compute_lr(grad, var)
+        settings = self._plain(rate * gradient, var) | {"lr": tf.cast(1.0, var.dtype.base_dtype)}
+        return tf.raw_ops.ApplyMomentum(var=var, accum=self.get_slot(var, "momentum"), **settings).op
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        settings = self._plain(grad.values, var)
+        slot = self.get_slot(var, "momentum")
+        return tf.raw_ops.SparseApplyMomentum(var=var, accum=slot, indices=grad.indices, **settings).op
+
+    def _plain(self, grad: Any, var: Any) -> dict[str, Any]:
+        rate = self._learning_rate() if callable(self._learning_rate) else self._learning_rate
+        return {
+            "lr": tf.cast(rate, var.dtype.base_dtype),
+            "grad": grad,
+            "momentum": tf.cast(self._momentum, var.dtype.base_dtype),
+            "use_locking": False,
+            "use_nesterov": self._use_nesterov,
+        }

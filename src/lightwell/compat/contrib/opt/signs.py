@@ -57,6 +57,13 @@ class _BySign(tf.compat.v1.train.Optimizer):
             var.scatter_sub(tf.IndexedSlices(step, indices)).op,
         )
 
+    # Of a reference variable: those of a program that calls `disable_v2_behavior()`, or wants no resources.
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        return self._resource_apply_dense(grad, var)
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        return self._resource_apply_sparse(grad.values, var, grad.indices)
+
 
 class AddSignOptimizer(_BySign):
     """Steps of `(alpha + sign(g) sign(m)) g`.

@@ -64,6 +64,14 @@ class DecoupledWeightDecayExtension:
         with tf.control_dependencies([self._decay(handle, grad, indices)]):
             return super()._resource_apply_sparse(grad, handle, indices)  # type: ignore[misc]
 
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        with tf.control_dependencies([self._decay(var, grad)]):
+            return super()._apply_dense(grad, var)  # type: ignore[misc]
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        with tf.control_dependencies([self._decay(var, grad.values, grad.indices)]):
+            return super()._apply_sparse(grad, var)  # type: ignore[misc]
+
 
 def extend_with_decoupled_weight_decay(base_optimizer: Any) -> Any:
     """An optimizer class with weight decay: its instances take `weight_decay` before the arguments of the base.
