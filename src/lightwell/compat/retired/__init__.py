@@ -19,7 +19,7 @@ from lightwell.compat.retired.small import NAMESPACES
 # A namespace named here has its cells in a file of its own; `small.py` has all others.
 _LARGE = """
     cluster_resolver crf cudnn_rnn data deprecated distribute eager estimator framework image layers learn lookup losses
-    metrics opt rnn seq2seq slim summary tensorboard tpu training
+    metrics mixed_precision opt rnn seq2seq slim summary tensorboard tpu training
 """
 
 

@@ -55,6 +55,7 @@ def _targets(modules: Mapping[str, str]) -> dict[str, str]:
 
 WRITTEN: dict[str, str] = _targets(_WRITTEN) | {name: f"{_HERE}.{target}" for name, target in _ALIASES.items()}
 COLUMNS: dict[str, str] = _targets(_COLUMNS) | {
+    "feature_column": f"{_HERE}.columns",  # the module, which the namespace had too
     "parse_feature_columns_from_sequence_examples": _SEQUENCES,
     "scattered_embedding_column": "!Use tf.feature_column.embedding_column over categorical_column_with_hash_bucket.",
     "sequence_input_from_feature_columns": _SEQUENCES,

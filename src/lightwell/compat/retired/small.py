@@ -94,7 +94,6 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     }
     | {"convert_op_hints_to_stubs": f"{_LITE}.experimental.convert_op_hints_to_stubs"},
     "memory_stats": {"": "!Use tf.config.experimental.get_memory_info."},
-    "mixed_precision": {"": "!Use tf.keras.mixed_precision."},
     "model_pruning": {"": _SMALLER_MODELS},
     "nccl": {"": _NCCL},
     "nn": {"": "!Use tf.nn."},

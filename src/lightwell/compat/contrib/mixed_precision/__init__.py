@@ -1,0 +1,1 @@
+"""Functions of `tf.contrib.mixed_precision`."""
