@@ -66,6 +66,10 @@ def test_predictors_and_exports(tmp_path: Path) -> None:
         contrib.predictor.from_saved_model(folder, signature_def_key="serving_default"),
     ):
         np.testing.assert_allclose(predict_fn({"x": tiny.X})["out"], wanted, rtol=1e-6)
+        assert list(predict_fn.feed_tensors) == ["x"]
+        assert predict_fn.fetch_tensors["out"].graph is predict_fn.graph is predict_fn.feed_tensors["x"].graph
+        assert repr(predict_fn) == "Predictor with feed tensors {x} and fetch_tensors {out, twice}"
+        predict_fn.close()
     with pytest.raises(ValueError, match="input_names is not offered; pass signature_def_key"):
         contrib.predictor.from_saved_model(folder, input_names={"x": "x:0"})
     with pytest.raises(ValueError, match="output_key is not offered"):

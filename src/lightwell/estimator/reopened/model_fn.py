@@ -64,9 +64,16 @@ class SavedModelFn:
 
     def specs(self) -> dict[str, tf.TensorSpec]:
         """The inputs of the signature for predictions, by name."""
-        exported = self._exported(ModeKeys.PREDICT)
-        inputs = exported.signature_def[self._signature_name(exported.signature_def, ModeKeys.PREDICT)].inputs
+        inputs = self._for_predictions().inputs
         return {name: tf.TensorSpec(info.tensor_shape, tf.as_dtype(info.dtype)) for name, info in inputs.items()}
+
+    def output_names(self) -> list[str]:
+        """The outputs of the signature for predictions, without those of other signatures."""
+        return sorted(self._for_predictions().outputs)
+
+    def _for_predictions(self) -> Any:
+        signatures = self._exported(ModeKeys.PREDICT).signature_def
+        return signatures[self._signature_name(signatures, ModeKeys.PREDICT)]
 
     def _exported(self, mode: str) -> Any:
         exported = self._files.graph(mode)

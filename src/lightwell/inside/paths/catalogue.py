@@ -90,4 +90,8 @@ def _full_paths(path: str) -> list[tuple[Section, str]]:
     named = section_of(path)
     if named is not None:
         return [(named, path)]
-    return [(section, f"{section}/{path}") for section in SECTIONS if section.takes_bare_names]
+    bare = [(section, f"{section}/{path}") for section in SECTIONS if section.takes_bare_names]
+    # In TensorFlow 1 a variable was a tensor that had its value, and programs fetch it by that name.
+    name = path.removesuffix(":0")
+    variables = [(STEP_COUNTER, name), (WEIGHTS, f"{WEIGHTS}/{name}"), (SLOTS, f"{SLOTS}/{name}")]
+    return bare if name == path else bare + variables

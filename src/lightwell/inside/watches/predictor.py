@@ -60,9 +60,14 @@ class Predictor:
         feeds: the structure of tensors that a call's input is fed to.
         plan: how to open its session.
         editing: makes programs with edits in them.
+
+    Attributes:
+        program: the prediction program.
+        feeds: its placeholders.
     """
 
     def __init__(self, program: Program, feeds: Any, plan: SessionPlan, editing: EditedProgramSource) -> None:
+        self.program, self.feeds = program, feeds
         self._plan = plan
         self._editing = editing
         self._plain = _Handle(program, feeds, plan)

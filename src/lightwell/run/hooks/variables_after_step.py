@@ -29,11 +29,16 @@ class VariablesAfterStep:
         self._late: dict[int, Late] = {}
 
     def of(self, fetches: Any) -> Any:
-        """The structure with its variables replaced by `Late` fetches."""
-        if isinstance(fetches, tf.Variable):
+        """The structure with its variables, and their handles, replaced by `Late` fetches."""
+        if isinstance(fetches, tf.Variable) or _is_handle(fetches):
             return self._late.setdefault(id(fetches), Late(fetches))
         if type(fetches) is dict:
             return {key: self.of(value) for key, value in fetches.items()}
         if type(fetches) in (list, tuple):
             return type(fetches)(map(self.of, fetches))
         return fetches
+
+
+def _is_handle(fetch: Any) -> bool:
+    """Whether it is what `graph.get_tensor_by_name("dense/kernel:0")` gives; the value of the variable is fetched."""
+    return isinstance(fetch, tf.Tensor) and fetch.dtype == tf.resource and fetch.op.type == "VarHandleOp"
