@@ -102,3 +102,19 @@ def test_a_file_that_is_no_notebook(tmp_path: Path) -> None:
     assert code == 2
     assert err.startswith("lightwell run: ")
     assert "is not a notebook" in err
+
+
+def test_a_command_that_goes_on_in_the_next_line(tmp_path: Path) -> None:
+    cells = (
+        "!python train.py \\\n  --steps=(5 \\\n  --text=\"'''\nx = 1",
+        "if x:\n    !gsutil cp \\\n        a b\nprint('x', x)",
+        "%pip install a \\\n  b",
+    )
+    write(tmp_path, *cells)
+    code, out, err = run("work.ipynb", cwd=tmp_path)
+    assert (code, out) == (0, "x 1\n"), err
+    assert [line.partition(": skipped ")[2] for line in err.splitlines()] == [
+        "!python train.py \\ --steps=(5 \\ --text=\"'''",
+        "!gsutil cp \\ a b",
+        "%pip install a \\ b",
+    ]
