@@ -123,8 +123,13 @@ np.int(4)
     }
     assert states(report) == {"tf.placeholder": "lightwell"}
     write(folder, {"train.py": "import numpy as np\nnp.int(3)"})
+    assert main(["doctor", "train.py"]) == 0, "a run brings it"
+    out = capsys.readouterr().out
+    assert "removed from NumPy (1)\n  np.int  train.py:2  1  removed in NumPy 1.24; lightwell run gives it" in out
+    assert out.rstrip().endswith("Next: lightwell run train.py")
+    write(folder, {"train.py": "print 'x'\nxrange(3)"})
     assert main(["doctor", "train.py"]) == 1
-    assert "Next: lightwell run --old-numpy train.py" in capsys.readouterr().out
+    assert "Next: lightwell run --old-python train.py" in capsys.readouterr().out
 
 
 def test_a_folder_a_module_and_a_notebook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,6 +145,36 @@ def test_a_folder_a_module_and_a_notebook(folder: Path, capsys: pytest.CaptureFi
     assert [row["first"] for row in report["names"]] == ["pkg/work.ipynb:cell 2:3"]
     assert main(["doctor", "absent.py"]) == 2
     assert "can't open file" in capsys.readouterr().err
+
+
+def test_which_programs_of_a_repository_will_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {
+        "models/train.py": "from models import net\nif __name__ == '__main__':\n    net.build()\n",
+        "models/__init__.py": "",
+        "models/net.py": "import tensorflow as tf\ndef build():\n    return tf.placeholder(tf.float32)\n",
+        "models/trees.py": "import tensorflow as tf\nimport helper\ntf.contrib.boosted_trees.x()\n",
+        "models/helper.py": "import not_installed\n",
+        "tools/old.py": "print 'x'\n",
+        "tools/more.py": "import not_installed\nmain = print\nmain()\n",
+        "setup_flags.py": "import tensorflow as tf\ntf.flags.DEFINE_string('a', 'b', 'c')\n",
+    }
+    write(folder, files)
+    code, report = doctor(capsys, ".")
+    assert code == 1
+    judged = {one["file"]: (one["runs"], one["needs_old_python"]) for one in report["programs"]}
+    assert judged == {
+        "models/train.py": (True, False),
+        "models/trees.py": (False, False),
+        "tools/more.py": (False, False),
+        "tools/old.py": (True, True),
+    }
+    assert [(one["what"], one["programs"]) for one in report["reasons"]] == [
+        ("not_installed", ["models/trees.py", "tools/more.py"]),
+        ("tf.contrib.boosted_trees.x", ["models/trees.py"]),
+    ]
+    main(["doctor", "."])
+    out = capsys.readouterr().out
+    assert "2 of 4 programs will run (50%), 1 of them with --old-python.\n     2 stop at not_installed" in out
 
 
 def test_today_s_spelling(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,6 +238,12 @@ def test_private_modules() -> None:
         "tensorflow.python.ops.array_ops.shape": State.TENSORFLOW,
         "tensorflow.python.ops.array_ops.no_such_name": State.ABSENT,
         "tensorflow.python.no_such_module": State.ABSENT,
+        "tensorflow.python.ops.math_ops.add": State.TENSORFLOW,
+        "tensorflow.python.ops.nn.relu": State.TENSORFLOW,  # by `import *`
+        "tensorflow.core.example.example_pb2.Example": State.TENSORFLOW,  # in a descriptor
+        "tensorflow.core.example.example_pb2.NoSuchMessage": State.ABSENT,
+        "tensorflow.core.framework.types_pb2.DT_FLOAT": State.TENSORFLOW,
+        "tensorflow.python.keras.initializers.Constant": State.TENSORFLOW,  # by globals()
         "tensorflow.python.estimator.canned.head._Head": State.LIGHTWELL,
         "tensorflow_estimator.python.estimator.estimator.Estimator": State.LIGHTWELL,
         "tensorflow.contrib.layers.python.layers.utils": State.LIGHTWELL,

@@ -39,10 +39,10 @@ def all_names(file: str, find: Callable[[str], str | None]) -> frozenset[str]:
         starred = find(star)
         if starred is not None and starred != file:
             names |= all_names(starred, find)
-    if any(isinstance(node, ast.Call) and getattr(node.func, "id", "") == "globals" for node in ast.walk(tree)):
-        names.add(ANY)  # names that it makes while it is loaded
     if file.endswith("_pb2.py"):
         names |= set(_messages(tree))
+    elif any(isinstance(node, ast.Call) and getattr(node.func, "id", "") == "globals" for node in ast.walk(tree)):
+        names.add(ANY)  # names that it makes while it is loaded
     return frozenset(names)
 
 

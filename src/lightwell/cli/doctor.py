@@ -78,6 +78,7 @@ def _call(arguments: argparse.Namespace) -> int:
         return show("\n".join(lines), "doctor") or int(not is_usable)
     if (arguments.module is None) == (arguments.path is None):
         arguments.parser.error("name a program, a notebook or a folder, or a module with -m")
+    from lightwell.cli.doctor_programs import judge_programs, program_lines, ranked_reasons
     from lightwell.cli.doctor_read import examine
     from lightwell.cli.doctor_text import plain, show_on_terminal
 
@@ -85,6 +86,8 @@ def _call(arguments: argparse.Namespace) -> int:
     try:
         files, program = _find(arguments)
         report = printable(examine(_target(arguments), files, program))
+        is_folder = arguments.module is None and os.path.isdir(arguments.path)
+        programs = printable(judge_programs(files, program.folders, arguments.version)) if is_folder else []
     except (_CannotRead, NotANotebook, OSError) as error:
         complain(str(error), "doctor")
         return 2
@@ -92,12 +95,16 @@ def _call(arguments: argparse.Namespace) -> int:
         sys.path[:] = before
     code = 1 if report.stops else 0
     if arguments.json:
-        data = {**dataclasses.asdict(report), "stops": report.stops}
+        data = {**dataclasses.asdict(report), "stops": report.stops, "needs_old_python": report.needs_old_python}
+        if is_folder:
+            data["programs"] = [{**dataclasses.asdict(one), "runs": one.runs} for one in programs]
+            data["reasons"] = [dataclasses.asdict(one) for one in ranked_reasons(programs)]
         return show(json.dumps(data, indent=1), "doctor") or code
+    share = "".join(f"\n{line}" for line in program_lines(programs)) if programs else ""
     if sys.stdout.isatty():
         show_on_terminal(report)
-        return code
-    return show(plain(report), "doctor") or code
+        return show(share.lstrip("\n"), "doctor") or code if share else code
+    return show(plain(report) + ("\n" + share if share else ""), "doctor") or code
 
 
 def _target(arguments: argparse.Namespace) -> str:

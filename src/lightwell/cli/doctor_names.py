@@ -51,6 +51,7 @@ class Verdict:
     is_namespace: bool = False
 
 
+@functools.cache
 def judge(name: str, version: Version) -> Verdict:
     """Judge a full dotted name (`tensorflow.train.AdamOptimizer`) in a file written for that TensorFlow."""
     top, *parts = _without_attributes_of_modules(name)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +17,9 @@ from lightwell.cli.doctor_names import State, Verdict, judge
 from lightwell.cli.installed_names import is_installed, tensorflow_version
 from lightwell.cli.module_sources import module_sources, read_source
 from lightwell.cli.notebooks import SUFFIX, read_notebook
+from lightwell.cli.old_habits import old_habits
 from lightwell.cli.python2_parser import ParsedSource, guarded_lines, parse
-from lightwell.cli.user_program import UserProgram
+from lightwell.cli.user_program import UserProgram, state_of
 from lightwell.compat.tf1.name_uses import NameUse, all_bound_names, read_uses
 from lightwell.compat.tf1.spelling import Version
 
@@ -56,6 +58,19 @@ class Problem:
     uses: int = 0
 
 
+# Beginnings of what no translation mends.
+UNREADABLE = ("syntax error", "cannot be read")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A thing that stops a program: what, what to do, and where it is first."""
+
+    what: str
+    advice: str
+    place: str
+
+
 @dataclass(frozen=True)
 class Report:
     """The report on a program.
@@ -66,7 +81,7 @@ class Report:
         version: the TensorFlow that it is written for: 1 or 2.
         tensorflow: the version of the installed one.
         names: the names of TensorFlow that it uses.
-        problems: everything else that would stop it.
+        problems: what else is too old, or missing; names of NumPy 1 come by themselves.
     """
 
     program: str
@@ -79,20 +94,40 @@ class Report:
     @property
     def stops(self) -> int:
         """The number of things that stop the program."""
-        return len(self.problems) + sum(_stops(row) for row in self.names)
+        return len(self.reasons)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What stops the program, in the order in which a reader meets it."""
+        names = [Reason(row.name, row.advice, row.first) for row in self.names if _stops(row)]
+        return (*(Reason(one.what, one.advice, one.first) for one in self.problems if one.kind != "numpy"), *names)
+
+    @property
+    def needs_old_python(self) -> bool:
+        """Whether `--old-python` removes all that stops it."""
+        stopping = [one for one in self.problems if one.kind != "numpy"]
+        translated = (one.kind == "python" and not one.what.startswith(UNREADABLE) for one in stopping)
+        return bool(stopping) and all(translated) and not any(_stops(row) for row in self.names)
 
 
 def _stops(row: NameReport) -> bool:
     return row.state in (State.ABSENT.value, State.PACKAGE.value) and not row.checked
 
 
-def examine(target: str, files: Sequence[str], program: UserProgram) -> Report:
-    """Read the sources of a program."""
-    findings = _Findings(own=frozenset(_module_names(files)))
+def examine(target: str, files: Sequence[str], program: UserProgram, own: Sequence[str] = ()) -> Report:
+    """Read the sources of a program.
+
+    Args:
+        target: what was named to the doctor.
+        files: the sources of the program, main first.
+        program: the program.
+        own: the sources of its repository.
+    """
+    findings = _Findings(own=frozenset(_module_names((*files, *own))))
     read: list[str] = []
     for file in files:
         read.append(_relative_path(file))
-        source = _ProgramFile(file, program.version_of(file))
+        source = _program_file(file, program.version_of(file))
         findings.add_names(source)
         findings.add_problems(source)
     order = {state.value: place for place, state in enumerate(_ORDER)}
@@ -110,6 +145,8 @@ class _ProgramFile:
         self._notebook = read_notebook(file) if file.endswith(SUFFIX) else None
         self.parsed: ParsedSource = parse(read_source(file), file)
         self.guarded = guarded_lines(self.parsed.tree)
+        uses = read_uses(self.parsed.tree, ("tensorflow", "tensorflow_estimator"))
+        self.verdicts = [(use, _best(use, version)) for use in uses]
 
     def location(self, line: int) -> str:
         shown = _relative_path(self.file)
@@ -117,6 +154,16 @@ class _ProgramFile:
             return f"{shown}:{line}"
         cell, inside = self._notebook.location_of(line)
         return f"{shown}:cell {cell}:{inside}"
+
+
+def _program_file(file: str, version: Version) -> _ProgramFile:
+    """Read once, however many programs of a repository lead to it."""
+    return _read_once(file, version, state_of(file))
+
+
+@functools.cache
+def _read_once(file: str, version: Version, state: tuple[int, int]) -> _ProgramFile:
+    return _ProgramFile(file, version)
 
 
 @dataclass
@@ -128,8 +175,9 @@ class _Findings:
     problems: dict[tuple[str, str], Problem] = field(default_factory=dict)
 
     def add_names(self, source: _ProgramFile) -> None:
-        for use in read_uses(source.parsed.tree, ("tensorflow", "tensorflow_estimator")):
-            verdict = _best(use, source.version)
+        for use, verdict in source.verdicts:
+            if use.starred and verdict.state is State.ABSENT:
+                continue  # a name of another module
             if verdict.is_namespace and not use.imported and verdict.state is not State.ABSENT:
                 continue  # `layers = tf.layers`: only uses of its names count
             row = self.rows.get(verdict.name)
@@ -143,7 +191,8 @@ class _Findings:
     def add_problems(self, source: _ProgramFile) -> None:
         for line, what, advice in source.parsed.old_lines:
             self._add("python", what, advice, source, line)
-        for line, name, advice in (*_python2_names(source.parsed.tree), *_removed_names(source.parsed.tree)):
+        tree = source.parsed.tree
+        for line, name, advice in (*_python2_names(tree), *_removed_names(tree), *old_habits(tree)):
             if line not in source.guarded:
                 self._add("python", name, advice, source, line)
         for line, name in old_numpy.uses_in(source.parsed.tree):

@@ -88,9 +88,8 @@ def summary(report: Report) -> Iterator[str]:
     if kinds:
         words = {"python": "too old for this Python", "numpy": "removed from NumPy", "module": "modules not installed"}
         yield f"Besides: {', '.join(f'{count} {words[kind]}' for kind, count in kinds.items())}."
-    only_numpy = report.stops == kinds["numpy"]
-    if report.stops == 0 or only_numpy:
-        options = "--old-numpy " if kinds["numpy"] else ""
+    if report.stops == 0 or report.needs_old_python:
+        options = "--old-python " if report.needs_old_python else ""
         yield f"Nothing{' else' if options else ''} stops it. Next: lightwell run {options}{report.program}"
     else:
         count = "1 thing stops it" if report.stops == 1 else f"{report.stops} things stop it"

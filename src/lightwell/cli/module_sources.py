@@ -41,9 +41,14 @@ def read_source(file: str) -> str | bytes:
         return source.read()
 
 
-def module_sources(name: str) -> Iterator[ModuleSource]:
-    """The sources of a dotted name's packages and of the module itself, as far as they exist on `sys.path`."""
-    search_path: Sequence[str] = sys.path
+def module_sources(name: str, added: Sequence[str] = ()) -> Iterator[ModuleSource]:
+    """The sources of a dotted name's packages and of the module itself, as far as they exist on `sys.path`.
+
+    Args:
+        name: the dotted name.
+        added: folders that the program will put on its path.
+    """
+    search_path: Sequence[str] = [*sys.path, *added]
     above = ""
     for part in name.split("."):
         full = f"{above}.{part}".lstrip(".")

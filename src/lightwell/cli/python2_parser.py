@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lightwell.cli.old_program_errors import about_syntax
@@ -39,7 +40,7 @@ def parse(text: str | bytes, file: str) -> ParsedSource:
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     lines = text.expandtabs(8).split("\n")
-    old: list[tuple[int, str, str]] = []
+    old: list[tuple[int, str, str]] = list(_mixed_tabs(text, file))
     while True:
         try:
             with warnings.catch_warnings():
@@ -56,6 +57,18 @@ def parse(text: str | bytes, file: str) -> ParsedSource:
                 return ParsedSource(ast.Module([], []), (*old, unread))
 
 
+def _mixed_tabs(text: str, file: str) -> Iterator[tuple[int, str, str]]:
+    """The first line whose tabs and spaces only Python 2 could read."""
+    if "\t" not in text:
+        return
+    try:
+        compile(text, file, "exec", ast.PyCF_ONLY_AST)
+    except TabError as error:
+        yield error.lineno or 1, "tabs mixed with spaces", "indent with spaces alone"
+    except (SyntaxError, ValueError):
+        return  # its first error is another one, which is listed on its own
+
+
 def _replace_line(lines: list[str], line: int, error: SyntaxError, old: list[tuple[int, str, str]]) -> bool:
     """Replace a line by one that parses; False if it was replaced before."""
     place = min(line, len(lines)) - 1
@@ -70,7 +83,7 @@ def _replace_line(lines: list[str], line: int, error: SyntaxError, old: list[tup
     if exception:
         lines[place] = f"{indent}except {exception[1]} as {exception[2]}:"
     elif printed and _parses(printed[2].strip()):
-        lines[place] = f"{indent}({printed[2].strip()})"
+        lines[place] = f"{indent}print({printed[2].strip()})"
     elif _BLOCK.match(before):
         lines[place] = f"{indent}if True:"
     else:

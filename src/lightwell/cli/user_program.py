@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from lightwell.cli.added_folders import added_folders
 from lightwell.cli.module_sources import module_sources, read_source
 from lightwell.cli.notebooks import SUFFIX, read_notebook
 from lightwell.cli.program_folders import ProgramFolders
@@ -84,26 +86,43 @@ def main_source_of(module: str, folders: ProgramFolders) -> tuple[str, str] | No
     return source.file, source.package
 
 
-@functools.cache
 def tree_of(file: str) -> ast.Module:
     """The syntax tree of a source file, without lines that do not parse."""
+    return _tree_of(file, state_of(file))
+
+
+def state_of(file: str) -> tuple[int, int]:
+    """What changes with the content of a file: its time of change and its size."""
+    found = os.stat(file)
+    return found.st_mtime_ns, found.st_size
+
+
+@functools.cache
+def _tree_of(file: str, state: tuple[int, int]) -> ast.Module:
     return parse(read_source(file), file).tree
 
 
-@functools.cache
 def _version_in(file: str) -> Version:
-    return read_spelling(tree_of(file)).version
+    return _version_of_state(file, state_of(file))
+
+
+@functools.cache
+def _version_of_state(file: str, state: tuple[int, int]) -> Version:
+    return read_spelling(_tree_of(file, state)).version
 
 
 def reachable_files(main_file: str, package: str, folders: ProgramFolders) -> Iterator[str]:
     """The main source and every module of the program that import statements lead to, each once, main first."""
     queue, seen = [(main_file, package)], {main_file}
+    added: list[str] = []
     while queue:
         file, parent = queue.pop()
         yield file
+        added += [folder for folder in added_folders(tree_of(file), file) if folder not in added]
         for name in _imports(file, parent):
-            for source in module_sources(name):
-                if source.file not in seen and folders.owns(source.file):
+            for source in module_sources(name, added):
+                is_own = folders.owns(source.file) or any(source.file.startswith(f"{each}{os.sep}") for each in added)
+                if source.file not in seen and is_own:
                     seen.add(source.file)
                     queue.append((source.file, source.package))
 

@@ -9,6 +9,7 @@ ignored.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -28,11 +29,13 @@ class NameUse:
         names: full dotted names that it may refer to, in the order in which they were bound; nearly always one.
         line: its line number.
         imported: whether it is an import statement, which binds the name but does nothing with it.
+        starred: whether it is there by `import *`, if the package has it: it may be another module's.
     """
 
     names: tuple[str, ...]
     line: int
     imported: bool = False
+    starred: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class _Reader:
         self.top = _Scope()
         self.scopes: dict[ast.AST, _Scope] = {}
         self.has_star = False
+        self.starred: list[str] = []  # modules of the packages that it star-imports
 
     def is_in_packages(self, module: str) -> bool:
         return module.partition(".")[0] in self.packages
@@ -135,6 +139,8 @@ class _Reader:
         module = node.module or ""
         for alias in node.names:
             self.has_star |= alias.name == "*"
+            if alias.name == "*" and node.level == 0 and self.is_in_packages(module):
+                self.starred.append(module)
             bound = alias.asname or alias.name
             if node.level == 0 and self.is_in_packages(module):
                 scope.bind(bound, _Binding(f"{module}.{alias.name}"))
@@ -173,7 +179,9 @@ class _Reader:
         owner = scope.owner(name)
         if owner is None:
             package = self._by_convention(name) if self.has_star else ""
-            return (package,) if package else ()
+            if package or hasattr(builtins, name):
+                return (package,) if package else ()
+            return tuple(f"{module}.{name}" for module in self.starred)
         names: list[str] = []
         has_other_bindings = False
         for binding in owner.bound[name]:
@@ -207,9 +215,14 @@ class _Reader:
             if isinstance(child, ast.Attribute | ast.Name | ast.Call) and not _is_assigned(child):
                 names = tuple(name for name in self.resolve(child, scope) if "." in name)
                 if names:
-                    yield NameUse(names, child.lineno)
+                    yield NameUse(names, child.lineno, starred=self._is_starred(child, inner))
                     continue
             yield from self.uses(child, inner)
+
+    def _is_starred(self, node: ast.expr, scope: _Scope) -> bool:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and bool(self.starred) and scope.owner(node.id) is None
 
     def _imports(self, node: ast.Import | ast.ImportFrom) -> Iterator[NameUse]:
         if isinstance(node, ast.Import):
