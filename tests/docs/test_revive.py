@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,14 @@ PAGE = page.read("revive-an-old-program.md")
 RECORDED = Path(__file__).parents[1] / "data" / "oracle-1.15.5"
 SYMPTOMS = PAGE.first_column("By symptom")
 OLD_PACKAGE = "from tensorflow.python.estimator.canned.head import _Head\n\n\nclass Head(_Head):\n    name = 'mine'\n"
+OLD_INSTALLED = """
+import pathlib, sys
+folder = pathlib.Path(__file__).parent / "site-packages"
+folder.mkdir()
+(folder / "its_package.py").write_text("import numpy as np\\nnp.int(1)")
+sys.path.insert(0, str(folder))
+import its_package
+"""
 v1 = tf.compat.v1
 
 
@@ -92,7 +102,7 @@ def test_the_blocks_of_python_run(outcomes: dict[str, Any]) -> None:
 
 
 def test_every_way_in_is_on_the_page() -> None:
-    assert [command.words[:2] for command in PAGE.commands()].count(("lightwell", "run")) == 7
+    assert [command.words[:2] for command in PAGE.commands()].count(("lightwell", "run")) == 8
     assert len(PAGE.snippets()) == 5
 
 
@@ -104,6 +114,22 @@ class Mistake(v1.train.SessionRunHook):  # type: ignore[misc]
 
     def before_run(self, run_context: Any) -> Any:
         return v1.train.SessionRunArgs(self.ask())
+
+
+def _fork(trained: Path) -> None:
+    """Evaluate in a process that is forked from this one, which has opened sessions; raises what it raised there."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads, for the reason that we give
+        child = os.fork()
+    if not child:
+        try:
+            tiny.estimator(trained).evaluate(tiny.once)
+        except BaseException as error:
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    raise RuntimeError(os.read(reading, 4096).decode())
 
 
 def _made_outside() -> Callable[[], Any]:
@@ -136,7 +162,8 @@ TRIGGERS: dict[str, Callable[[Path, Path], Any]] = {
     "`dense` is not available with Keras 3.": lambda empty, trained: v1.layers.dense,
     "No module named 'tensorflow.contrib'": lambda empty, trained: __import__("tensorflow.contrib"),
     "tf.contrib.boosted_trees.learner_pb2 is gone": lambda empty, trained: contrib.boosted_trees.learner_pb2,
-    "was removed from NumPy": lambda empty, trained: _run(empty, "import numpy as np\nnp.int(1)"),
+    "was removed from NumPy": lambda empty, trained: _run(empty, OLD_INSTALLED),
+    "was forked from one": lambda empty, trained: _fork(trained),
     "This is Python 2": lambda empty, trained: _run(empty, "print 'x'"),
     "wants these files of MNIST": lambda empty, trained: mnist.read_data_sets(str(empty)),
     "does not exist in Lightwell": lambda empty, trained: lw.estimator.BoostedTreesClassifier,
