@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from lightwell.base.public_names import NAMESPACES, ROOTS
-from lightwell.cli import installed_names
+from lightwell.cli import installed_names, keras_choice
 from lightwell.cli.defined_names import all_names, defines
 from lightwell.compat.names import doors_of, is_removed, page_for
 from lightwell.compat.private import private_page
@@ -54,6 +55,11 @@ class Verdict:
 @functools.cache
 def judge(name: str, version: Version) -> Verdict:
     """Judge a full dotted name (`tensorflow.train.AdamOptimizer`) in a file written for that TensorFlow."""
+    in_keras_2 = keras_choice.only_in_keras_2(name)
+    if in_keras_2:
+        state = State.LIGHTWELL if keras_choice.is_installed() else State.PACKAGE
+        advice = keras_choice.ADVICE if state is State.LIGHTWELL else f"pip install tf_keras ({keras_choice.ADVICE})"
+        return Verdict(in_keras_2, state, advice)
     top, *parts = _without_attributes_of_modules(name)
     if is_removed(name):
         return _removed(name)
@@ -111,9 +117,11 @@ def _today(parts: list[str]) -> Verdict:
     if len(parts) > 2 and parts[0] == "compat" and parts[2] == "keras":
         old = _today(parts[2:])  # the same Keras
         return replace(old, name=f"tf.{'.'.join(parts[:2])}.{old.name.removeprefix('tf.')}")
-    for depth in range(len(parts)):
+    for depth in reversed(range(len(parts))):  # a page may have another one below it
         module = ".".join(["tensorflow", *parts[:depth]])
         for door in doors_of(module):
+            if parts[depth] in door.absent:
+                return Verdict(_spelled(parts[: depth + 1]), State.ABSENT, door.absent[parts[depth]])
             if parts[depth] in door.pages:
                 return _on_page(door.pages[parts[depth]], parts[: depth + 1], parts[depth + 1 :])
             if parts[depth] in door.names:
@@ -143,12 +151,19 @@ def _history(path: str) -> str:
     return f"{today}; {had} had it." if had else f"{today}, and no release from {RELEASES[0]} to {RELEASES[-1]} had."
 
 
+def _listed_in(page: str) -> Sequence[str]:
+    """The names of a page; a page of Keras 2 is a table, which loads nothing."""
+    if page.startswith("lightwell.compat.keras2.pages."):
+        return list(importlib.import_module(page).__all__)
+    return list(installed_names.listed_in(page))
+
+
 def _on_page(page: str, spelled: list[str], below: list[str]) -> Verdict:
     """A name of a page of Lightwell."""
     for depth, part in enumerate(below):
         written = _spelled([*spelled, *below[: depth + 1]])
         if page not in _pages_of_estimator() and not installed_names.is_lazy(page):
-            here = installed_names.listed_in(page)
+            here = _listed_in(page)
             advice = page if part in here else f"{page} has no such name."
             return Verdict(written, State.LIGHTWELL if part in here else State.ABSENT, advice)
         module = importlib.import_module(page)

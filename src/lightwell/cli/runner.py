@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from lightwell.cli import old_numpy
+from lightwell.cli.keras_choice import choose_keras
 from lightwell.cli.module_sources import read_source
 from lightwell.cli.notebook_cells import cell_code, notebook_namespace, prepare_process
 from lightwell.cli.notebooks import SUFFIX, NotANotebook, read_notebook
@@ -106,7 +107,9 @@ def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
     folders = program_folders(folder, os.getcwd())
     _put_first_on_path(folder)
     program = read_program(path, "", folders, command.version)
-    habits = open_doors(program, command.old_python, reachable_files(path, "", folders))
+    files = reachable_files(path, "", folders)
+    choose_keras(files)
+    habits = open_doors(program, command.old_python, files)
     if path.endswith(SUFFIX):
         return program, _prepare_notebook(path, habits)
     if habits.old_python:
@@ -131,6 +134,7 @@ def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
     program = read_module_program(name, folders, command.version)
     main_source = main_source_of(name, folders)
     files = reachable_files(*main_source, folders) if main_source else ()
+    choose_keras(files)
     habits = open_doors(program, command.old_python, files)
     spec = _find_module(name)
     if spec.submodule_search_locations is not None:

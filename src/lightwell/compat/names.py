@@ -59,12 +59,18 @@ def _keras_doors() -> Iterator[Door]:
             f"tf.keras.{module}" if module else "tf.keras",
             pages={_child(page): target for page, target in keras2.PAGES.items() if _parent(page) == module},
             names=keras2.NAMES.get(module, {}),
-            absent=keras2.ABSENT.get(module, {}),
+            absent={name: absent_text(module, name) for name in keras2.ABSENT.get(module, {})},
             wraps=keras2.WRAPS.get(module, {}),
             mends=() if module else keras2.MENDS,
         )
     for pattern, wraps in keras2.INNER_WRAPS.items():
         yield Door(re.compile(pattern), "keras", wraps=wraps)
+
+
+def absent_text(module: str, name: str) -> str:
+    """What to use instead of a name that Keras 3 dropped from a module of `tf.keras`."""
+    text = keras2.ABSENT[module][name]
+    return f"{text} {keras2.TF_KERAS}" if f"{module}.{name}".lstrip(".") in keras2.IN_TF_KERAS else text
 
 
 def _parent(path: str) -> str:

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import tensorflow as tf
+
 from lightwell.foreign import private_tf
 from lightwell.foreign.probes import missing_attributes, warn_once
 
@@ -279,8 +281,12 @@ def clear_losses(model: Any) -> None:
 
 
 def create_value(variable: Any, initial_value: Any) -> None:
-    """Lets Keras create the TensorFlow variable, with its own dtype, aggregation and synchronisation."""
-    variable._initialize(initial_value)
+    """Lets Keras create the TensorFlow variable, with its own dtype, aggregation and synchronisation.
+
+    A variable of references, which `disable_v2_behavior` brings back, has a dtype that Keras refuses.
+    """
+    with tf.variable_creator_scope(lambda make, **kwargs: make(**{**kwargs, "use_resource": True})):
+        variable._initialize(initial_value)
 
 
 def replace_initializer(tf_variable: Any, operation: Any) -> None:
@@ -308,13 +314,35 @@ def optimizer_settings(optimizer: Any) -> dict[str, Any]:
     The public `get_config` serialises the schedule, which may fail for a user's own class.
     """
     rate = vars(optimizer).get("_learning_rate")
-    if not callable(rate) or isinstance(rate, variable_class(keras3())):
+    if isinstance(rate, variable_class(keras3())):
+        if is_eager(tf_variable_of(rate)):
+            return dict(optimizer.get_config())
+        rate = _first_value(rate)
+    elif not callable(rate):
         return dict(optimizer.get_config())
+    before = vars(optimizer)["_learning_rate"]
     vars(optimizer)["_learning_rate"] = None
     try:
         return {**optimizer.get_config(), "learning_rate": rate}
     finally:
-        vars(optimizer)["_learning_rate"] = rate
+        vars(optimizer)["_learning_rate"] = before
+
+
+def is_eager(variable: Any) -> bool:
+    """Whether a TensorFlow variable has a value outside of any session; None, not created yet, counts as one."""
+    return variable is None or getattr(getattr(variable, "handle", variable), "graph", None) is None
+
+
+def _first_value(rate: Any) -> float:
+    """The number that the learning rate of an optimizer from a graph was created with; its value is in no session.
+
+    Raises:
+        ValueError: it was not a number.
+    """
+    value = tf.get_static_value(tf_variable_of(rate).initial_value)
+    if value is None:
+        raise ValueError("its learning rate is computed in another graph")
+    return float(value)
 
 
 def iterations(optimizer: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-PROGRAMS = {"values": "2.15.1", "models": "2.15.1"}
+PROGRAMS = {"values": "2.15.1", "models": "2.15.1", "models_v1_behavior": "2.15.1", "models_tf1": "1.15.5"}
 
 
 @cache

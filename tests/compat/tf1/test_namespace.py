@@ -67,7 +67,8 @@ def test_the_rest_is_tensorflows_own() -> None:
     assert tf.summary.scalar is v1.summary.scalar
     assert tf.data.Dataset is v1.data.Dataset
     assert hasattr(tf.data.Dataset, "make_one_shot_iterator")
-    assert tf.keras.layers is tensorflow.keras.layers
+    assert tf.keras.layers.Dense is tensorflow.keras.layers.Dense
+    assert issubclass(tf.keras.layers.LSTM, tensorflow.keras.layers.LSTM)  # with the gates of 1.15
     assert tf.__version__ == tensorflow.__version__
 
 

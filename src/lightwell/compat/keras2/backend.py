@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from lightwell.foreign import private_keras
 from lightwell.model.interop.trace import active_trace
+from lightwell.run.engine.side_session import session_of
 
 _v1 = tf.compat.v1
 
@@ -126,7 +127,7 @@ def get_session(op_input_list: Any = ()) -> Any:
         return current
     graph = _v1.get_default_graph()
     if _sessions.session is None or (_sessions.session.graph is not graph):
-        _sessions.session = _v1.Session(graph=graph)
+        _sessions.session = session_of(graph)
     with graph.as_default():
         for variable in _v1.global_variables():
             if not _sessions.session.run(_v1.is_variable_initialized(variable)):

@@ -54,7 +54,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "utils": {"to_ordinal": f"{_HERE}.small:to_ordinal"},
 }
 
-_WEIGHTS = "Its weights are not in today's Keras: `pip install tf_keras` has it, with TF_USE_LEGACY_KERAS=1."
+_WEIGHTS = "Today's Keras lacks this model."
 _DATA = "Use tf.data: Dataset.from_generator, or the `fit` of a tf.keras.utils.Sequence."
 _RESNET_RS = tuple(f"ResNetRS{depth}" for depth in (50, 101, 152, 200, 270, 350, 420))
 _REGNET = tuple(
@@ -87,6 +87,21 @@ ABSENT: Mapping[str, Mapping[str, str]] = {
         "warmstart_embedding_matrix": "Use tf.estimator.WarmStartSettings with a VocabInfo.",
     },
 }
+
+# Names that only Keras 2 itself has: the package tf_keras, in whose place a program gets them.
+IN_TF_KERAS: frozenset[str] = frozenset(
+    [
+        *(f"applications.{name}" for name in (*_RESNET_RS, *_REGNET, "regnet", "resnet_rs")),
+        *("constraints.RadialConstraint", "constraints.radial_constraint"),
+        *("experimental.LinearModel", "experimental.SidecarEvaluator", "experimental.WideDeepModel"),
+        "layers.experimental.RandomFourierFeatures",
+        "layers.experimental.preprocessing.PreprocessingLayer",
+        *("metrics.experimental", "models.experimental"),
+        *(f"utils.{name}" for name in ("GeneratorEnqueuer", "OrderedEnqueuer", "SequenceEnqueuer", "SidecarEvaluator")),
+        *("utils.experimental", "utils.warmstart_embedding_matrix"),
+    ]
+)
+TF_KERAS = "Or `pip install tf_keras`: `lightwell run` then uses that Keras 2 for the program."
 
 PAGES: Mapping[str, str] = {
     "callbacks.experimental": f"{_HERE}.pages.callbacks_experimental",

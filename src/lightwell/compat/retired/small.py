@@ -25,6 +25,12 @@ def _same(place: str, names: str) -> dict[str, str]:
     return {name: f"tensorflow:{place}.{name}" for name in names.split()}
 
 
+# Its modules are those of `tf.keras`.
+_KERAS = """
+    activations applications backend callbacks constraints datasets initializers layers losses metrics models optimizers
+    preprocessing regularizers utils wrappers
+"""
+
 NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split()} | {
     "all_reduce": {"": _NCCL},
     "autograph": {
@@ -70,7 +76,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "ignite": {"": _IO},
     "integrate": {"": PROBABILITY},
     "kafka": {"": _IO},
-    "keras": {"": "!Use tf.keras."},
+    "keras": {name: f"lightwell.compat.tf1.keras:{name}" for name in _KERAS.split()} | {"": "!Use tf.keras."},
     "kfac": {"": "!Use an optimizer of tf.compat.v1.train or tf.keras.optimizers."},
     "kinesis": {"": _IO},
     "libsvm": {"": _IO},

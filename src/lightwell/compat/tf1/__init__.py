@@ -1,9 +1,9 @@
 """The namespace of TensorFlow 1.15, on today's TensorFlow: `from lightwell import tf1 as tf`.
 
 Everything of `tf.compat.v1`, plus `tf.layers`, `tf.nn.rnn_cell`, `tf.estimator`, and the parts of `tf.contrib` that
-exist. `tf.keras` is today's Keras. A name that TensorFlow 1 never had is looked up in today's `tf`. Names are looked up
-on first use, so importing this costs and changes nothing. Eager execution is up to the program (`enable_tf1_behavior`,
-or `lightwell run`).
+exist. `tf.keras` is today's Keras, with the names and defaults of 1.15. A name that TensorFlow 1 never had is looked up
+in today's `tf`. Names are looked up on first use, so importing this costs and changes nothing. Eager execution is up to
+the program (`enable_tf1_behavior`, or `lightwell run`).
 """
 
 from __future__ import annotations

@@ -12,11 +12,12 @@ from typing import Any
 
 from lightwell.compat.tf1.behavior import enable_tf1_behavior
 from lightwell.compat.tf1.contrib import import_below
+from lightwell.compat.tf1.keras import page_of_import
 from lightwell.compat.tf1.private_modules import as_in_1
 from lightwell.compat.tf1.spelling_names import PACKAGES_ONLY_IN_1
 
-# Real packages and Keras: the import system must load them, they are not only attributes.
-_REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl", "keras"})
+# Real packages: the import system must load them, they are not only attributes.
+_REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl"})
 
 
 def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
@@ -24,6 +25,9 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
     enable_tf1_behavior()
     tf1 = importlib.import_module("lightwell.tf1")
     path = name.split(".")[1:]
+    keras = _of_keras(name, path)
+    if keras is not None:
+        return keras if fromlist else tf1
     module = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path, fromlist or ())
     if not fromlist:
         return tf1
@@ -31,6 +35,13 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
         for child in fromlist:
             _load_child(module, name, child)
     return as_in_1(name, module)
+
+
+def _of_keras(name: str, path: Sequence[str]) -> Any:
+    try:
+        return page_of_import(path)
+    except AttributeError as error:
+        raise ModuleNotFoundError(str(error), name=name) from None
 
 
 def _walk(tf1: Any, name: str, path: Sequence[str], fromlist: Sequence[str]) -> Any:

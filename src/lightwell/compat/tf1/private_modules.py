@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from lightwell.base.lazy import resolve
+from lightwell.compat.tf1.keras import page_of_import
 from lightwell.compat.tf1.tables import PRIVATE
 
 _ON_THE_WAY = frozenset(
@@ -32,6 +33,8 @@ class _ModuleAsIn1(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return self.__dir__()
+        if (self.__name__, name) == ("tensorflow.python", "keras"):
+            return page_of_import(("python", "keras"))
         target = PRIVATE.get(self.__name__, {}).get(name)
         if target is not None:
             return resolve(target)

@@ -17,7 +17,7 @@ OURS: Mapping[str, str] = {
     "enable_tf1_behavior": "lightwell.compat.tf1.behavior:enable_tf1_behavior",
     "estimator": "lightwell.compat.v1.estimator",
     "examples": "lightwell.compat.tf1.examples",
-    "keras": "tensorflow:keras",
+    "keras": "lightwell.compat.tf1.keras",
     "layers": "lightwell.layers",
     "nn": "lightwell.compat.tf1.nn",
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import functools
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec
 
 import tensorflow as tf
 
@@ -18,8 +19,23 @@ from lightwell.model.outputs import ExportOutput
 from lightwell.run.config import RunConfig
 
 _FORMATS = ("checkpoint", "saver")
+_Arguments = ParamSpec("_Arguments")
 
 
+def _as_keras_calls_it(
+    convert: Callable[_Arguments, Estimator],
+) -> Callable[_Arguments, Estimator]:
+    """`tf.keras.estimator` of the package `tf_keras` passes a flag that chose between two classes of Estimators."""
+
+    @functools.wraps(convert)
+    def without_flag(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Estimator:
+        kwargs.pop("use_v2_estimator", None)
+        return convert(*args, **kwargs)
+
+    return without_flag
+
+
+@_as_keras_calls_it
 def model_to_estimator(
     keras_model: Any = None,
     keras_model_path: Any = None,

@@ -27,6 +27,7 @@ from lightwell.model.interop.outside import take_back
 from lightwell.model.interop.trace import KerasTrace
 from lightwell.model.interop.variables import give_back, start_at
 from lightwell.model.layers.naming import snake_case
+from lightwell.run.engine.side_session import values_of
 
 _STEPS = ("train_step", "test_step", "predict_step")
 
@@ -53,7 +54,7 @@ class Keras3Model:
         self._lock = _GraphLock()
         self.is_built = bool(model.built)
         if self.is_built:
-            self._weights = model.get_weights()
+            self._weights = _values(model.weights)
 
     def _own_optimizer(self) -> Any:
         """The settings of the optimizer as they are now; its state stays behind."""
@@ -273,3 +274,11 @@ def _unique(names: list[str]) -> list[str]:
         counts[name] = count + 1
         unique.append(f"{name}_{count}" if count else name)
     return unique
+
+
+def _values(weights: list[Any]) -> list[Any]:
+    """The values of a model's weights. Those of a program without eager execution are variables of its graph."""
+    variables = [private_keras.tf_variable_of(weight) for weight in weights]
+    if all(private_keras.is_eager(variable) for variable in variables):
+        return [weight.numpy() for weight in weights]
+    return values_of(variables)

@@ -190,7 +190,12 @@ def _parts(optimizer: Any) -> list[Any]:
 
 def _counts_in(optimizer: Any, global_step: Any) -> bool:
     """Whether the global step takes the place of the optimizer's own count; a wrapper skips steps, so it keeps both."""
-    return global_step is not None and len(_parts(optimizer)) == 1
+    return global_step is not None and len(_parts(optimizer)) == 1 and not _is_reference(global_step)
+
+
+def _is_reference(variable: Any) -> bool:
+    """Whether a variable is one of references, which Keras cannot read, and functions cannot assign."""
+    return bool(variable.dtype != variable.dtype.base_dtype)
 
 
 def _update(
@@ -210,7 +215,7 @@ def _update(
         with _as_one_replica(optimizer, [*trained, *optimizer.variables]):
             with trace.optimizing(), comparing():
                 optimizer.apply(values, trained)
-            if left_to_count is not None:
+            if left_to_count is not None and not _is_reference(left_to_count):
                 own_part(left_to_count).assign_add(1)
         return tf.constant(0)
 
@@ -224,6 +229,8 @@ def _update(
         with tf.control_dependencies([tf.group(*rates, *gradients, name="ready")]):
             updated = tf.function(update, autograph=False)(gradients)
         with tf.control_dependencies([updated]):
+            if left_to_count is not None and _is_reference(left_to_count):
+                return tf.group(left_to_count.assign_add(1, read_value=False), name="update")
             return tf.no_op(name="update")
 
 

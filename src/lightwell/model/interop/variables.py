@@ -76,7 +76,8 @@ def is_session_state(variable: Any) -> bool:
 
 def graph_of(backing: Any) -> Any:
     """The graph of a TensorFlow variable; None for an eager one."""
-    return getattr(private_tf.parts_of(backing)[0].handle, "graph", None)
+    part = private_tf.parts_of(backing)[0]
+    return getattr(getattr(part, "handle", part), "graph", None)  # a variable of references has no handle
 
 
 def name_of(backing: Any) -> str:

@@ -91,7 +91,8 @@ class CallHistory:
     def _penalise(self, name: str, pieces: list[Any], penalty: Callable[..., Any]) -> None:
         for piece in pieces:
             with tf.name_scope(f"{name}/Regularizer"):
-                self.add_loss(penalty(piece))
+                # Keras' penalties refuse a variable of references, which `disable_v2_behavior` brings back.
+                self.add_loss(penalty(piece if piece.dtype == piece.dtype.base_dtype else tf.convert_to_tensor(piece)))
 
     def _penalise_activity(self, outputs: Any) -> None:
         if self.activity_regularizer is None:

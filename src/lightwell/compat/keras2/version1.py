@@ -1,0 +1,45 @@
+"""What `tf.keras` of TensorFlow 1 computed otherwise than that of TensorFlow 2. Importing this module loads Keras."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from lightwell.compat.keras2.activations import hard_sigmoid
+
+keras: Any = tf.keras
+
+
+class LSTM(keras.layers.LSTM):
+    """Its gates are hard sigmoids."""
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid", **kwargs: Any):
+        super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
+
+
+class LSTMCell(keras.layers.LSTMCell):
+    """Likewise."""
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid", **kwargs: Any):
+        super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
+
+
+class GRU(keras.layers.GRU):
+    """Likewise, and it resets the state before the product."""
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid", **kwargs: Any):
+        kwargs.setdefault("reset_after", False)
+        super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
+
+
+class GRUCell(keras.layers.GRUCell):
+    """Likewise."""
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "hard_sigmoid", **kwargs: Any):
+        kwargs.setdefault("reset_after", False)
+        super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
+
+
+def _old(activation: Any) -> Any:
+    return hard_sigmoid if activation == "hard_sigmoid" else activation
