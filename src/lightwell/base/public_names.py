@@ -137,8 +137,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         *_in("lightwell.estimator.workflow.train_and_evaluate", "train_and_evaluate"),
         *_in("lightwell.estimator.export.exporters", "BestExporter", "Exporter", "FinalExporter", "LatestExporter"),
         *_TENSORFLOWS_HOOKS,
-        *_absent(
-            "Boosted trees left TensorFlow: use a decision forest library (ydf, xgboost, lightgbm).",
+        *_in(
+            "lightwell.estimator.canned.boosted_trees",
             "BoostedTreesClassifier",
             "BoostedTreesEstimator",
             "BoostedTreesRegressor",

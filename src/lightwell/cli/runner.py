@@ -107,7 +107,7 @@ def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
     folders = program_folders(folder, os.getcwd())
     _put_first_on_path(folder)
     program = read_program(path, "", folders, command.version)
-    files = reachable_files(path, "", folders)
+    files = list(reachable_files(path, "", folders))
     choose_keras(files)
     habits = open_doors(program, command.old_python, files)
     if path.endswith(SUFFIX):
@@ -133,7 +133,7 @@ def _prepare_module(command: RunCommand) -> tuple[UserProgram, _Main]:
     _put_first_on_path(os.getcwd())
     program = read_module_program(name, folders, command.version)
     main_source = main_source_of(name, folders)
-    files = reachable_files(*main_source, folders) if main_source else ()
+    files = list(reachable_files(*main_source, folders)) if main_source else []
     choose_keras(files)
     habits = open_doors(program, command.old_python, files)
     spec = _find_module(name)

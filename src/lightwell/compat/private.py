@@ -154,6 +154,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         "_regression_head": "lightwell.model.heads.v1_heads:regression_head",
         "_summary_key": "lightwell.model.heads.v1_heads:summary_key",
     },
+    "canned.boosted_trees": _shared("BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor"),
     "canned.baseline": _both_faces("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"),
     "canned.dnn": _both_faces("DNNClassifier", "DNNEstimator", "DNNRegressor")
     | _shared("dnn_logit_fn_builder", namespace="experimental"),

@@ -41,6 +41,12 @@ CELLS: Mapping[str, str] = (
     | {name: f"lightwell.compat.contrib.heads:{name}" for name in _HEADS}
     | {name: _OTHER_RNN.format(name) for name in ("RNNClassifier", "RNNEstimator")}
     | {
+        f"boosted_trees_{task}_train_in_memory": (
+            f"lightwell.compat.contrib.boosted_trees:boosted_trees_{task}_train_in_memory"
+        )
+        for task in ("classifier", "regressor")
+    }
+    | {
         "add_metrics": f"{V1}:add_metrics",
         "SavedModelEstimator": "lightwell.estimator.reopened.core:SavedModelEstimator",
         "build_raw_supervised_input_receiver_fn": f"{V1}.experimental:build_raw_supervised_input_receiver_fn",

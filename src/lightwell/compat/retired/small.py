@@ -44,7 +44,9 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     },
     "bayesflow": {"": PROBABILITY},
     "bigtable": {"": _IO},
-    "boosted_trees": {"": _FORESTS},
+    "boosted_trees": {
+        "": "!Use tf.estimator.BoostedTreesClassifier and its kin, or a library (ydf, xgboost, lightgbm)."
+    },
     "checkpoint": {"": "!Use tf.train.Checkpoint and tf.train.CheckpointManager."},
     "compiler": {"": "!Use tf.function(jit_compile=True)."},
     "copy_graph": {"": "!Use tf.compat.v1.import_graph_def(graph.as_graph_def(), name='')."},

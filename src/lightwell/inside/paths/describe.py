@@ -93,7 +93,8 @@ class LayerInfo:
 class Description:
     """A model, described. Prints as a table, renders in a notebook, and is plain data with `to_dict()`.
 
-    `devices` is empty unless it was asked for: where each op of a step runs, in the order of the graph.
+    `devices` is empty unless it was asked for: where each op of a step runs, in the order of the graph. `notes` are
+    lines of a model's own: its trees.
     """
 
     layers: tuple[LayerInfo, ...] = ()
@@ -104,6 +105,7 @@ class Description:
     predictions: tuple[ValueInfo, ...] = ()
     mode: str = ""
     devices: tuple[OpDevice, ...] = ()
+    notes: tuple[str, ...] = ()
     format: int = field(default=FORMAT, repr=False)
 
     @property
@@ -121,6 +123,8 @@ class Description:
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if not self.devices:
             del data["devices"]
+        if not self.notes:
+            del data["notes"]
         for layer in data["layers"]:
             layer["path"] = f"layers/{layer['name']}"
         return {**data, "parameters": self.parameters, "trainable_parameters": self.trainable_parameters}

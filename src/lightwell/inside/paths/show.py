@@ -34,6 +34,7 @@ def as_text(description: Description) -> str:
         whole = (hint for hint in hints if len(hint) <= WIDTH)  # so that it can be copied
         lines.append(next(whole, f"{hints[0][: WIDTH - 1]}…"))
     lines += _device_lines(description.devices)
+    lines += ["─" * WIDTH, *map(printable, description.notes)] if description.notes else []
     return "\n".join(lines)
 
 
@@ -47,7 +48,9 @@ def as_html(description: Description) -> str:
     results = (*description.predictions, *description.labels)
     rows += [(_path_cell(value.path), *_value_row(value)[1:]) for value in results]
     table = Table(("path", "kind", "output", "parameters"), rows, note=_total(description)).html()
-    return table + "".join(f"<div>{html.escape(line)}</div>" for line in _device_lines(description.devices))
+    below = "".join(f"<div>{html.escape(line)}</div>" for line in _device_lines(description.devices))
+    notes = html.escape("\n".join(map(printable, description.notes)))
+    return table + below + (f"<pre>{notes}</pre>" if notes else "")
 
 
 def in_tree_order(layers: Sequence[LayerInfo]) -> Iterator[LayerInfo]:
