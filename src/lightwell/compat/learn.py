@@ -6,10 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from lightwell.base import keys
+from lightwell.compat.contrib.learn.pandas_io import (
+    extract_pandas_data,
+    extract_pandas_labels,
+    extract_pandas_matrix,
+)
 from lightwell.run.inputs import numpy_input_fn as of_numpy
 from lightwell.run.inputs import pandas_input_fn as of_pandas
 
-__all__ = ["ModeKeys", "numpy_input_fn", "pandas_input_fn"]
+__all__ = [
+    "ModeKeys",
+    "extract_pandas_data",
+    "extract_pandas_labels",
+    "extract_pandas_matrix",
+    "numpy_input_fn",
+    "pandas_input_fn",
+]
 
 
 class ModeKeys(keys.ModeKeys):

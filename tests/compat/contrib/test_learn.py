@@ -161,7 +161,5 @@ def test_inputs_of_old_exports(tmp_path: Path) -> None:
 
 
 def test_estimators_of_learn_say_what_to_use() -> None:
-    with pytest.raises(
-        AttributeError, match=r"tf\.contrib\.learn\.DNNClassifier is gone: .* tf\.estimator\.DNNClassifier"
-    ):
-        learn.DNNClassifier([3], [])
+    with pytest.raises(AttributeError, match=r"tf\.contrib\.learn\.SVM is gone: .* learn\.LinearEstimator"):
+        learn.SVM("id", [])

@@ -1,1 +1,1 @@
-"""`tf.contrib.learn`: experiments, text, small data sets; its own Estimators became `tf.estimator`."""
+"""`tf.contrib.learn`: Estimators with `fit` over arrays, monitors, experiments, text, small data sets."""

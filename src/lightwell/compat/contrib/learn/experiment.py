@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lightwell.compat.contrib.learn.estimators.base import BaseEstimator
 from lightwell.compat.contrib.learn.export_strategy import ExportStrategy
+from lightwell.compat.contrib.learn.monitors.adapter import replace_monitors_with_hooks
 from lightwell.errors import UsageError
 from lightwell.estimator.canned.add_metrics import add_metrics
 from lightwell.estimator.workflow.specs import EvalSpec, TrainSpec
@@ -16,13 +18,13 @@ class Experiment:
     """An Estimator, its data and how long to train.
 
     Args:
-        estimator: an Estimator.
+        estimator: an Estimator, of `tf.contrib.learn` or of `tf.estimator`.
         train_input_fn: returns the training data.
         eval_input_fn: returns the evaluation data.
         eval_metrics: `MetricSpec`s by name, in addition to those of the model.
         train_steps: up to which global step to train; to the end of the data if None.
         eval_steps: how many batches to evaluate; to the end of the data if None.
-        train_monitors: hooks of the training.
+        train_monitors: monitors and hooks of the training.
         eval_hooks: hooks of the evaluation.
         local_eval_frequency: without effect.
         eval_delay_secs: how long before the first evaluation.
@@ -57,6 +59,13 @@ class Experiment:
         saving_listeners: Sequence[Any] | None = None,
         check_interval_secs: int = 5,
     ) -> None:
+        self._shown = estimator
+        if isinstance(estimator, BaseEstimator):
+            train_monitors = replace_monitors_with_hooks(train_monitors, estimator)
+            estimator = estimator.core_estimator(eval_metrics)
+            eval_metrics, self.eval_metrics = None, eval_metrics
+        else:
+            self.eval_metrics = eval_metrics
         if not callable(getattr(estimator, "train", None)):
             raise UsageError(
                 f"Experiment: `estimator` must be an Estimator of tf.estimator, got {type(estimator).__name__}."
@@ -69,12 +78,11 @@ class Experiment:
         self._strategies = _as_list(export_strategies)
         self._exports_always = checkpoint_and_export
         self._saving_listeners = list(saving_listeners or ())
-        self.eval_metrics = eval_metrics
 
     @property
     def estimator(self) -> Any:
         """The Estimator."""
-        return self._estimator
+        return self._shown if isinstance(self._shown, BaseEstimator) else self._estimator
 
     @property
     def train_steps(self) -> int | None:
@@ -116,7 +124,7 @@ class Experiment:
         Returns:
             The metrics of the last evaluation, and the results of the last exports.
         """
-        exporters = [_AsExporter(one, self._exports_always) for one in self._strategies]
+        exporters = [_AsExporter(one, self._exports_always, self._shown) for one in self._strategies]
         train_spec = TrainSpec(
             self._train_input_fn, self._train_steps, self._train_hooks, self._saving_listeners or None
         )
@@ -140,14 +148,15 @@ class Experiment:
         self._estimator.train(self._train_input_fn, hooks=self._train_hooks, steps=1)
         metrics = self._estimator.evaluate(self._eval_input_fn, steps=1, hooks=self._eval_hooks, name="one_pass")
         folder = f"{self._estimator.model_dir}/export"
-        return metrics, [one.export(self._estimator, f"{folder}/{one.name}") for one in self._strategies]
+        return metrics, [one.export(self.estimator, f"{folder}/{one.name}") for one in self._strategies]
 
 
 class _AsExporter:
     """An `ExportStrategy` as `train_and_evaluate` takes it."""
 
-    def __init__(self, strategy: ExportStrategy, always: bool) -> None:
+    def __init__(self, strategy: ExportStrategy, always: bool, shown: Any) -> None:
         self._strategy = strategy
+        self._shown = shown
         self._always = always
         self.last: Any = None
 
@@ -161,7 +170,8 @@ class _AsExporter:
     ) -> Any:
         """Exports after the last evaluation, or after each."""
         if self._always or is_the_final_export:
-            self.last = self._strategy.export(estimator, export_path, checkpoint_path, eval_result)
+            exported = self._shown if isinstance(self._shown, BaseEstimator) else estimator
+            self.last = self._strategy.export(exported, export_path, checkpoint_path, eval_result)
         return self.last
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from lightwell.base.safe_files import is_folder, remove_tree
+from lightwell.compat.contrib.learn.estimators.base import BaseEstimator
 from lightwell.compat.contrib.learn.input_fn_utils import as_receiver_fn
 
 
@@ -43,7 +44,8 @@ def make_export_strategy(
 
     Args:
         serving_input_fn: returns a `ServingInputReceiver` or `InputFnOps`.
-        default_output_alternative_key: without effect: `export_outputs` of `model_fn` say which output is served.
+        default_output_alternative_key: which output alternative of an Estimator of `tf.contrib.learn` is served by
+            default; without effect for others, whose `export_outputs` say it.
         assets_extra: further files of the SavedModel.
         as_text: whether its graph is written as text.
         exports_to_keep: the number of exports to keep; all if None.
@@ -51,20 +53,21 @@ def make_export_strategy(
     """
 
     def export_fn(estimator: Any, export_dir_base: Any, checkpoint_path: Any = None) -> Any:
-        made = estimator.export_saved_model(
-            export_dir_base,
-            as_receiver_fn(serving_input_fn),
-            assets_extra=assets_extra,
-            as_text=as_text,
-            checkpoint_path=checkpoint_path,
-        )
-        _keep_newest(export_dir_base, exports_to_keep)
+        given = {"assets_extra": assets_extra, "as_text": as_text, "checkpoint_path": checkpoint_path}
+        if isinstance(estimator, BaseEstimator):
+            made = estimator.export_savedmodel(
+                export_dir_base, serving_input_fn, default_output_alternative_key, **given
+            )
+        else:
+            made = estimator.export_saved_model(export_dir_base, as_receiver_fn(serving_input_fn), **given)
+        keep_newest(export_dir_base, exports_to_keep)
         return made
 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
-def _keep_newest(folder: Any, count: int | None) -> None:
+def keep_newest(folder: Any, count: int | None) -> None:
+    """Removes the older ones of numbered folders."""
     if count is None:
         return
     numbered = sorted(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lightwell.compat.contrib.learn.estimators.base import BaseEstimator
 from lightwell.run.inputs.numpy_input_fn import numpy_input_fn
 
 
@@ -13,7 +14,7 @@ class SKCompat:
     """Fits and predicts with arrays.
 
     Args:
-        estimator: an Estimator.
+        estimator: an Estimator, of `tf.contrib.learn` or of `tf.estimator`.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -29,6 +30,9 @@ class SKCompat:
         monitors: Any = None,
     ) -> SKCompat:
         """Trains on arrays."""
+        if isinstance(self._estimator, BaseEstimator):
+            self._estimator.fit(x, y, None, steps, batch_size, monitors, max_steps)
+            return self
         given = numpy_input_fn(x, y, batch_size, None, shuffle=True)
         self._estimator.train(given, steps=steps, max_steps=max_steps, hooks=monitors)
         return self
@@ -37,10 +41,14 @@ class SKCompat:
         self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, metrics: Any = None, name: Any = None
     ) -> Any:
         """Evaluates on arrays."""
+        if isinstance(self._estimator, BaseEstimator):
+            return self._estimator.evaluate(x, y, None, None, batch_size, steps, metrics, name)
         return self._estimator.evaluate(numpy_input_fn(x, y, batch_size, 1, shuffle=False), steps=steps, name=name)
 
     def predict(self, x: Any, batch_size: int = 128, outputs: Any = None) -> Any:
         """Predictions for arrays: an array for each key, or one."""
+        if isinstance(self._estimator, BaseEstimator):
+            return self._estimator.predict(x, None, batch_size, outputs, as_iterable=False)
         rows = list(
             self._estimator.predict(numpy_input_fn(x, None, batch_size, 1, shuffle=False), predict_keys=outputs)
         )

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.estimators`: Estimators with `fit`, `evaluate` and `predict` over arrays."""
