@@ -7,9 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 _v1 = tf.compat.v1
+_Optimizer: Any = _v1.train.Optimizer
 
 
-class LossScaleOptimizer(_v1.train.Optimizer):
+class LossScaleOptimizer(_Optimizer):
     """Takes gradients of the scaled loss, scales them down, and applies them if all of them are finite.
 
     Args:
