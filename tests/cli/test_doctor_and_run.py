@@ -34,6 +34,10 @@ RUN = {
     "tf.contrib.signal.frame, tf.contrib.linalg.LinearOperatorTriL, tf.contrib.tpu.shard",
     "contrib": "import tensorflow.contrib.slim as slim\nfrom tensorflow.contrib import layers, boosted_trees\n"
     "from tensorflow.contrib.layers.python.layers import utils\nslim.conv2d, layers.fully_connected",
+    "guarded": TF
+    + "tf.placeholder(tf.int32)\nx = tf.zzz if hasattr(tf, 'zzz') else 1\ny = len([tf.zzz if False else 2])\n"
+    + "if 0:\n    tf.zzz",
+    "unused": "from tensorflow.contrib.tensorboard.plugins import projector\nimport tensorflow.contrib.gan.python.eval",
     "star": "from tensorflow import *\nplaceholder(float32)",
     "numpy": TF
     + "import numpy as np\ntf.placeholder(tf.int32)\nnp.zeros(2, np.int), np.in1d([1], [1]), np.bool, np.unicode_",
@@ -51,6 +55,11 @@ STOP = {
     "gone_private": ("from tensorflow.python.ops import no_such_ops", "tensorflow.python.ops.no_such_ops"),
     "gone_in_1": (TF + "tf.placeholder(tf.float32)\ntf.pywrap_tensorflow", "tf.pywrap_tensorflow"),
     "gone_contrib": (TF + "tf.contrib.kfac.KfacOptimizer(1)", "tf.contrib.kfac"),
+    "gone_import": ("from tensorflow.contrib.layers import feature_columns", "tf.contrib.layers.feature_columns"),
+    "gone_below": (
+        "from tensorflow.contrib.gan.python import eval as e\ne.no_such_name(1)",
+        "tf.contrib.gan.python.eval",
+    ),
     "module": ("import no_such_package", "no_such_package"),
 }
 # Programs of old Python: they stop, and run with --old-python.

@@ -18,7 +18,7 @@ from lightwell.cli.installed_names import is_installed, tensorflow_version
 from lightwell.cli.module_sources import module_sources, read_source
 from lightwell.cli.notebooks import SUFFIX, read_notebook
 from lightwell.cli.old_habits import old_habits
-from lightwell.cli.python2_parser import ParsedSource, guarded_lines, parse
+from lightwell.cli.python2_parser import ParsedSource, guarded_lines, parse, without_checked_choices
 from lightwell.cli.user_program import UserProgram, state_of
 from lightwell.compat.tf1.name_uses import NameUse, all_bound_names, read_uses
 from lightwell.compat.tf1.spelling import Version
@@ -143,7 +143,8 @@ class _ProgramFile:
     def __init__(self, file: str, version: Version) -> None:
         self.file, self.version = file, version
         self._notebook = read_notebook(file) if file.endswith(SUFFIX) else None
-        self.parsed: ParsedSource = parse(read_source(file), file)
+        parsed = parse(read_source(file), file)
+        self.parsed = ParsedSource(without_checked_choices(parsed.tree), parsed.old_lines)
         self.guarded = guarded_lines(self.parsed.tree)
         uses = read_uses(self.parsed.tree, ("tensorflow", "tensorflow_estimator"))
         self.verdicts = [(use, _best(use, version)) for use in uses]
@@ -178,6 +179,8 @@ class _Findings:
         for use, verdict in source.verdicts:
             if use.starred and verdict.state is State.ABSENT:
                 continue  # a name of another module
+            if use.imported and _can_always_be_imported(use.names[0]):
+                continue  # only what is used of it counts
             if verdict.is_namespace and not use.imported and verdict.state is not State.ABSENT:
                 continue  # `layers = tf.layers`: only uses of its names count
             row = self.rows.get(verdict.name)
@@ -213,6 +216,11 @@ class _Findings:
     def _add(self, kind: str, what: str, advice: str, source: _ProgramFile, line: int) -> None:
         problem = self.problems.setdefault((kind, what), Problem(kind, what, advice, source.location(line)))
         problem.uses += 1
+
+
+def _can_always_be_imported(name: str) -> bool:
+    """Whether it is something below a module of `tf.contrib`: programs import more of these than they use."""
+    return name.startswith("tensorflow.contrib.") and name.count(".") > 3
 
 
 def _relative_path(file: str) -> str:

@@ -103,14 +103,43 @@ def guarded_lines(tree: ast.AST) -> set[int]:
     """Lines that a program can do without: below `try ... except ImportError`, or below a check of versions."""
     lines: set[int] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.If) and _is_never(node.test):
+            lines |= {line for one in node.body for line in _lines_of(one)}
         if isinstance(node, ast.Try) and any(_catches(handler) for handler in node.handlers):
             statements: list[ast.stmt] = [*node.body, *(one for handler in node.handlers for one in handler.body)]
         elif isinstance(node, ast.If) and _IF_TESTS.search(ast.unparse(node.test)):
             statements = [*node.body, *node.orelse]
         else:
             continue
-        lines |= {line for one in statements for line in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+        lines |= {line for one in statements for line in _lines_of(one)}
     return lines
+
+
+def without_checked_choices(tree: ast.Module) -> ast.Module:
+    """A tree without what `a if hasattr(...) else b` chooses from: neither of the two needs to be there.
+
+    Of `a if False else b`, b is left.
+    """
+    return _Chosen().visit(tree)
+
+
+class _Chosen(ast.NodeTransformer):
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if _is_never(node.test):
+            return self.visit(node.orelse)
+        if _IF_TESTS.search(ast.unparse(node.test)):
+            return self.visit(node.test)
+        self.generic_visit(node)
+        return node
+
+
+def _lines_of(node: ast.stmt | ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_never(test: ast.expr) -> bool:
+    """Whether a condition is written as false: `if False`, `if 0`."""
+    return isinstance(test, ast.Constant) and not test.value
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
