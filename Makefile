@@ -25,7 +25,7 @@ demo: env  ## train the digit CNN, look inside it, make a picture
 
 # Two processes or more, a file of tests at a time: see tests/conftest.py.
 PARALLEL = -m pytest --numprocesses auto --maxprocesses 4
-USUAL = not slow and not oracle and not packages
+USUAL = not slow and not oracle and not old_oracle and not packages
 
 test: env  ## the tests in minutes: one case of every table; ARGS="tests/inside/watches -x" runs some
 	$(BIN)/python $(PARALLEL) -m '$(USUAL)' --brief $(ARGS)

@@ -75,6 +75,18 @@ def test_keras_layers(example: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert float(shown.split("accuracy: ")[1].split("\n")[0]) > 0.7
 
 
+def test_boosted_trees(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example("boosted_trees").main(str(tmp_path), n_trees=5)
+    shown = capsys.readouterr().out
+    assert float(shown.split("accuracy: ")[1].split("\n")[0]) > 0.95
+    assert "6 trees, 15 layers tried" in shown  # the last one has a root only
+    assert "importance of age" in shown
+    sums = shown.split("the first passenger: ")[1].split("\n")[0]
+    whole, _, parts = sums.partition(" = ")
+    added = [float(part) for part in parts.split() if not part.startswith("(")]
+    assert sum(added) == pytest.approx(float(whole), abs=0.03)
+
+
 def test_train_evaluate_export(example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example("train_evaluate_export").main(str(tmp_path / "run"), max_steps=600)
     shown = capsys.readouterr().out

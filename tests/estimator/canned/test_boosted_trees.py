@@ -86,7 +86,7 @@ def test_a_training_of_the_original_goes_on(version: str, tmp_path: Path) -> Non
     assert_same(forests.trained_on(v1_face, "binary", str(model_dir)), RECORDED[version]["resumed"])
 
 
-@pytest.mark.oracle
+@pytest.mark.old_oracle
 @pytest.mark.parametrize("variable", ["LIGHTWELL_ORACLE_2_8", "LIGHTWELL_ORACLE_1_15"])
 def test_the_original_goes_on_where_we_stopped(variable: str, tmp_path: Path) -> None:
     python = os.environ.get(variable)

@@ -24,6 +24,7 @@ from lightwell.run.checkpoints.index import checked_path
 from lightwell.run.checkpoints.reader import variable_names, variable_value
 from lightwell.run.config import RunConfig
 
+_MOST_LINES = 24  # of a description
 _BY_COUNT, _BY_NONZERO = "weighted_sum_over_batch_size", "weighted_sum_by_nonzero_weights"
 
 
@@ -62,7 +63,10 @@ class _BoostedTrees(Estimator):
         description = super().describe(input_fn, mode, devices=devices)
         if self.latest_checkpoint() is None:
             return dataclasses.replace(description, notes=("no trees yet: train first",))
-        return dataclasses.replace(description, notes=tuple(str(self.trees).splitlines()))
+        lines = str(self.trees).splitlines()
+        if len(lines) > _MOST_LINES:
+            lines[_MOST_LINES - 2 : -1] = [f"… {len(lines) - _MOST_LINES + 1} more: print(est.trees)"]
+        return dataclasses.replace(description, notes=tuple(lines))
 
     def experimental_feature_importances(self, normalize: bool = False) -> OrderedDict[str, float]:
         """How much the splits by each column lower the loss, the most important column first.
