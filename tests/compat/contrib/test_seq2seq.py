@@ -25,5 +25,18 @@ def test_refused() -> None:
         seq2seq.sequence_loss(tf.zeros([2, 3, 4]), tf.zeros([2, 3]), tf.zeros([2, 3]), sum_over_timesteps=True)
     with pytest.raises(TypeError, match="Expected decoder to be type Decoder"):
         seq2seq.dynamic_decode(3)
-    with pytest.raises(AttributeError, match=r"tf\.contrib\.seq2seq\.BahdanauAttention is gone"):
-        seq2seq.BahdanauAttention(3, None)
+    cell = tf1.contrib.rnn.GRUCell(4)
+    with pytest.raises(TypeError, match="attention_mechanism must be an AttentionMechanism"):
+        seq2seq.AttentionWrapper(cell, 3)
+    with pytest.raises(ValueError, match="mode must be 'recursive', 'parallel', or 'hard'"):
+        seq2seq.monotonic_attention(tf.zeros([2, 3]), tf.zeros([2, 3]), "fast")
+    with pytest.raises(ValueError, match="start_tokens must be a vector"):
+        seq2seq.BeamSearchDecoder(cell, tf.zeros([5, 4]), [[1]], 0, tf.zeros([2, 4]), 2)
+    with tf.Graph().as_default():
+        wrapper = seq2seq.AttentionWrapper(cell, seq2seq.LuongAttention(4, tf.zeros([2, 3, 4])))
+        with pytest.raises(ValueError, match="The shape of the AttentionWrapperState is expected to be"):
+            wrapper.zero_state(2, tf.float32).clone(cell_state=tf.zeros([2, 5]))
+        with pytest.raises(TypeError, match="Expected state to be instance of AttentionWrapperState"):
+            wrapper(tf.zeros([2, 4]), tf.zeros([2, 4]))
+        with pytest.raises(ValueError, match="exactly one entry per attention_mechanism"):
+            seq2seq.AttentionWrapper(cell, [seq2seq.LuongAttention(4, tf.zeros([2, 3, 4]))], [1, 2])

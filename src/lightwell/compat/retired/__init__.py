@@ -69,11 +69,16 @@ def contrib_hint(path: str, installed: bool = False) -> str:
     name = below.rpartition(".")[2]
     cell = cells.get(name) or cells.get("", "")
     nearest = difflib.get_close_matches(name, living_names(namespace), 1, 0.85) if name not in cells else []
-    if nearest and not releases_of(path):
-        return f"tf.{path} does not exist. Did you mean tf.contrib.{namespace}.{nearest[0]}?"
+    is_slip = bool(nearest) and not releases_of(path)  # what a release had is none
+    meant = f" Did you mean tf.contrib.{namespace}.{nearest[0]}?" if is_slip else ""
+    if cell.startswith("?") and not installed:
+        # Nobody knows yet whether the package has the name, or whether it is a slip.
+        _, _, hint = cell[1:].partition(" ")
+        return f"{start} {hint}{meant}"
+    if is_slip:
+        return f"tf.{path} does not exist.{meant}"
     if cell.startswith("?"):
-        package, _, hint = cell[1:].partition(" ")
-        return f"{start} {hint}" if not installed else f"{start} The package {package} does not have it either."
+        return f"{start} The package {cell[1:].partition(' ')[0]} does not have it either."
     if cell.startswith("!"):
         return f"{start} {cell[1:]}"
     if name in cells:

@@ -12,5 +12,6 @@ _OPS = """
 _IN_SLIM = "The package tf_slim carries it on: pip install 'lightwell[contrib]'."
 
 CELLS: Mapping[str, str] = {name: f"lightwell.compat.contrib.losses.ops:{name}" for name in _OPS.split()} | {
-    "": f"?tf_slim.losses {_IN_SLIM} Or use tf.compat.v1.losses."
+    "metric_learning": "lightwell.compat.contrib.losses.metric_learning",
+    "": f"?tf_slim.losses {_IN_SLIM} Or use tf.compat.v1.losses.",
 }

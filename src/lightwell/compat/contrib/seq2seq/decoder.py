@@ -137,7 +137,7 @@ def dynamic_decode(
 
 
 def _chosen(done: Any, old: Any, new: Any) -> Any:
-    if new.shape.rank in (None, 0):
+    if isinstance(new, tf.TensorArray) or new.shape.rank in (None, 0):
         return new
     return tf.where(tf.reshape(done, [-1] + [1] * (new.shape.rank - 1)), old, new)
 
