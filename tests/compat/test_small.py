@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
+import lightwell as lw
 from lightwell.compat.small import TaskType, estimator_export, fn_args, parse_input_fn_result
 
 RECORD = json.loads((Path(__file__).parents[1] / "data/oracle-2.15.1/estimator_names.json").read_text())
@@ -55,3 +57,15 @@ def test_tensors_are_handed_on_and_need_no_hook() -> None:
     assert parse_input_fn_result({"x": 1}) == ({"x": 1}, None, [])
     with pytest.raises(ValueError, match=r"input_fn should return \(features, labels\) as a len 2 tuple, got 3 values"):
         parse_input_fn_result((1, 2, 3))
+
+
+def test_all_classes_of_each_row() -> None:
+    head = importlib.import_module("lightwell.compat.small")
+    logits = tf.zeros([2, 3])
+    assert head.all_class_ids(logits, 3).numpy().tolist() == [[0, 1, 2]] * 2
+    assert head.all_classes(logits, 2).numpy().tolist() == [[b"0", b"1"]] * 2
+    assert head.all_classes(logits, 2, ["no", "yes"]).numpy().tolist() == [[b"no", b"yes"]] * 2
+    with lw.install():
+        private = importlib.import_module("tensorflow_estimator.python.estimator.canned.head")
+        assert private._all_class_ids is head.all_class_ids
+        assert importlib.import_module("tensorflow.python.training.tracking.base").Trackable

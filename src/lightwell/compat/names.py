@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lightwell.base.public_names import NAMESPACES, ROOTS
 from lightwell.compat.keras2 import doors as keras2
+from lightwell.foreign.moved_modules import moved_to
 
 # TensorFlow loads its API several times under several names: `tensorflow.compat.v1` and
 # `tensorflow._api.v2.compat.v1` are two module objects, and each nests the other version once more.
@@ -131,8 +132,9 @@ _PAGES = tuple(_pages())
 
 
 def page_for(import_name: str) -> str | None:
-    """The module of Lightwell that answers `import <import_name>`, if there is one for exactly that name."""
-    return next((page for pattern, page in _PAGES if pattern.fullmatch(import_name)), None)
+    """The module that answers `import <import_name>`: a page, or TensorFlow's own by today's name; else None."""
+    page = next((page for pattern, page in _PAGES if pattern.fullmatch(import_name)), None)
+    return moved_to(import_name) if page is None else page
 
 
 def doors_of(module_name: str) -> tuple[Door, ...]:

@@ -144,6 +144,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "canned.parsing_utils": _shared("classifier_parse_example_spec", "regressor_parse_example_spec"),
     "canned.head": _MODES
+    | {"_all_class_ids": "lightwell.compat.small:all_class_ids", "_all_classes": "lightwell.compat.small:all_classes"}
     | {f"_{key}": target for key, target in _SERVING_KEYS.items()}
     | {
         "LossSpec": "lightwell.model.heads.v1_heads:LossSpec",

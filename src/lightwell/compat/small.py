@@ -1,7 +1,7 @@
 """Small private things of the removed package that programs still import, each too small for a file of its own.
 
-Owns the `estimator_export` decorator, `TaskType`, `fn_args` and `parse_input_fn_result`. No logic of the library may
-depend on them.
+Owns the `estimator_export` decorator, `TaskType`, `fn_args`, `parse_input_fn_result` and the class numbers of heads. No
+logic of the library may depend on them.
 """
 
 from __future__ import annotations
@@ -41,6 +41,17 @@ def fn_args(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the positional arguments of `function`, without `self` and what a partial has bound."""
     parameters = inspect.signature(function).parameters.values()
     return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD)
+
+
+def all_class_ids(logits: Any, n_classes: int) -> Any:
+    """The numbers of all classes for each row of logits, `[batch, n_classes]`."""
+    return tf.tile(tf.range(n_classes)[None], [tf.shape(logits)[0], 1])
+
+
+def all_classes(logits: Any, n_classes: int, label_vocabulary: Any = None) -> Any:
+    """The names of all classes for each row of logits: words of the vocabulary, or their numbers as text."""
+    words = list(label_vocabulary) if label_vocabulary else [str(number) for number in range(n_classes)]
+    return tf.tile(tf.constant(words)[None], [tf.shape(logits)[0], 1])
 
 
 class _StartsIterator(tf.compat.v1.train.SessionRunHook):

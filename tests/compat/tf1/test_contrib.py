@@ -16,7 +16,8 @@ from lightwell import tf1 as tf
 def test_what_lives_on_is_the_living_thing() -> None:
     assert tf.contrib.rnn.BasicLSTMCell is lightwell.rnn_cell.BasicLSTMCell
     assert tf.contrib.rnn.static_rnn is tensorflow.compat.v1.nn.static_rnn
-    assert tf.contrib.framework.nest is tensorflow.nest
+    assert tf.contrib.framework.nest.map_structure is tensorflow.nest.map_structure
+    assert tf.contrib.framework.nest.is_sequence is tensorflow.nest.is_nested
     assert (tf.contrib.learn.ModeKeys.TRAIN, tf.contrib.learn.ModeKeys.INFER) == ("train", "infer")
     assert tf.contrib.cluster_resolver.TPUClusterResolver is tensorflow.distribute.cluster_resolver.TPUClusterResolver
     assert "BasicLSTMCell" in dir(tf.contrib.rnn)

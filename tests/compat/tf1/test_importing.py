@@ -28,6 +28,31 @@ assert load("tensorflow.python.framework", ("ops", "*")).ops.Graph is tensorflow
 assert load("tensorflow.python.framework.ops") is tf1
 assert load("tensorflow.python.data", ("Dataset",)).Dataset is tf1.data.Dataset
 assert tf1.python.framework.ops.Graph is tensorflow.Graph
+private = "tensorflow.python."
+for module, names in {
+    "framework.ops": "Tensor IndexedSlices register_tensor_conversion_function convert_to_tensor name_scope GraphKeys",
+    "framework.graph_util": "convert_variables_to_constants extract_sub_graph",
+    "ops.control_flow_ops": "cond while_loop case Assert group with_dependencies",
+    "ops.functional_ops": "map_fn scan foldl foldr",
+    "ops.nn": "dynamic_rnn rnn_cell relu moments",
+    "util.nest": "is_sequence flatten flatten_up_to",
+    "layers.normalization": "BatchNormalization batch_normalization",
+    "training.tracking": "base tracking data_structures",
+    "training.tracking.tracking": "AutoTrackable",
+    "training.checkpointable.base": "CheckpointableBase",
+    "distribute.distribution_strategy_context": "get_strategy get_replica_context",
+    "pywrap_tensorflow": "NewCheckpointReader",
+    "eager.function": "defun",
+}.items():
+    found = load(private + module, tuple(names.split()))
+    assert [name for name in names.split() if not hasattr(found, name)] == [], module
+assert load(private + "training", ("tracking",)).tracking.base.Trackable
+assert load(private + "layers", ("core",)).core.Dense is tf1.layers.Dense
+assert load(private + "layers.base", ("Layer",)).Layer is tf1.layers.Layer
+assert load(private + "ops", ("rnn_cell_impl",)).rnn_cell_impl.LSTMStateTuple is tf1.nn.rnn_cell.LSTMStateTuple
+assert load("tensorflow.contrib.framework", ("nest",)).nest.is_sequence([1])
+with load("tensorflow.contrib.compiler", ("jit",)).jit.experimental_jit_scope():
+    assert tf1.zeros([2]).op.get_attr("_XlaCompile")
 
 def refused(name, text):
     try:
@@ -71,7 +96,8 @@ scope = load("tensorflow.contrib.framework.python.ops", ("arg_scope",)).arg_scop
 assert scope is tf1.contrib.slim.arg_scope is tf1.contrib.framework.arg_scope
 assert tf1.contrib.layers.instance_norm() == "slim norm"
 assert load("tensorflow.contrib.layers.python.layers.layers", ("instance_norm",)).instance_norm() == "slim norm"
-assert tf1.contrib.framework.nest is tensorflow.nest
+assert tf1.contrib.framework.nest.map_structure is tensorflow.nest.map_structure
+assert tf1.contrib.framework.nest.is_sequence is tensorflow.nest.is_nested
 assert {"conv2d", "pool"} <= set(dir(tf1.contrib.slim)) & set(tf1.contrib.slim.__all__)
 gone(lambda: tf1.contrib.layers.nothing, "The package tf_slim.layers does not have it either")
 refused("tensorflow.examples.tutorials.word2vec", "There is: tf.examples.tutorials.mnist.input_data")

@@ -57,6 +57,6 @@ CELLS: Mapping[str, str] = WRITTEN | {
     "load_linear_multiclass_bias_initializer": _REMAPPED,
     "load_variable": "tensorflow:train.load_variable",
     "load_variable_slot_initializer": _REMAPPED,
-    "nest": "tensorflow:nest",
+    "nest": f"{_HERE}.nest",
     "sort": "tensorflow:sort",
 }

@@ -14,5 +14,5 @@ CELLS: Mapping[str, str] = (
     | layers.WRITTEN
     | layers.COLUMNS
     | _PAGES
-    | {"nest": "tensorflow:nest", "": f"?tf_slim {IN_SLIM}"}
+    | {"nest": "lightwell.compat.contrib.framework.nest", "": f"?tf_slim {IN_SLIM}"}
 )

@@ -48,7 +48,11 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
         "": "!Use tf.estimator.BoostedTreesClassifier and its kin, or a library (ydf, xgboost, lightgbm)."
     },
     "checkpoint": {"": "!Use tf.train.Checkpoint and tf.train.CheckpointManager."},
-    "compiler": {"": "!Use tf.function(jit_compile=True)."},
+    "compiler": {
+        "": "!Use tf.function(jit_compile=True).",
+        "jit": "lightwell.compat.contrib.jit",
+        "xla": "tensorflow:xla.experimental",
+    },
     "copy_graph": {"": "!Use tf.compat.v1.import_graph_def(graph.as_graph_def(), name='')."},
     "distributions": {"": PROBABILITY},
     "factorization": {

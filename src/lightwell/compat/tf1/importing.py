@@ -15,6 +15,8 @@ from lightwell.compat.tf1.contrib import import_below
 from lightwell.compat.tf1.keras import page_of_import
 from lightwell.compat.tf1.private_modules import as_in_1
 from lightwell.compat.tf1.spelling_names import PACKAGES_ONLY_IN_1
+from lightwell.compat.tf1.tables import PRIVATE
+from lightwell.foreign.moved_modules import moved_to
 
 # Real packages: the import system must load them, they are not only attributes.
 _REAL = frozenset({"python", "core", "compiler", "tools", "lite", "tsl"})
@@ -28,7 +30,11 @@ def import_tensorflow(name: str, fromlist: Sequence[str] | None = None) -> Any:
     keras = _of_keras(name, path)
     if keras is not None:
         return keras if fromlist else tf1
-    module = importlib.import_module(name) if path and path[0] in _REAL else _walk(tf1, name, path, fromlist or ())
+    module = (
+        importlib.import_module(moved_to(name) or name)
+        if path and path[0] in _REAL
+        else _walk(tf1, name, path, fromlist or ())
+    )
     if not fromlist:
         return tf1
     if path and path[0] in _REAL:
@@ -56,6 +62,12 @@ def _walk(tf1: Any, name: str, path: Sequence[str], fromlist: Sequence[str]) -> 
 
 def _load_child(package: Any, name: str, child: str) -> None:
     """Load the module, if it is one, that `from <name> import <child>` imports."""
+    if child in PRIVATE.get(name, {}):
+        return
+    moved = moved_to(f"{name}.{child}")
+    if moved is not None:
+        importlib.import_module(moved)
+        return
     if child == "*" or hasattr(package, child) or not hasattr(package, "__path__"):
         return
     try:

@@ -6,15 +6,17 @@ leads to the wrapped one. TensorFlow's own modules are not changed.
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 from typing import Any
 
 from lightwell.base.lazy import resolve
 from lightwell.compat.tf1.keras import page_of_import
 from lightwell.compat.tf1.tables import PRIVATE
+from lightwell.foreign.moved_modules import MOVED, moved_to
 
 _ON_THE_WAY = frozenset(
-    name.rsplit(".", depth)[0] for name in PRIVATE for depth in range(name.count("."))
+    name.rsplit(".", depth)[0] for name in (*PRIVATE, *MOVED) for depth in range(name.count("."))
 )  # the modules of the table and the packages above them
 
 
@@ -38,7 +40,9 @@ class _ModuleAsIn1(ModuleType):
         target = PRIVATE.get(self.__name__, {}).get(name)
         if target is not None:
             return resolve(target)
-        return as_in_1(f"{self.__name__}.{name}", getattr(self._module, name))
+        moved = moved_to(f"{self.__name__}.{name}")
+        value = getattr(self._module, name) if moved is None else importlib.import_module(moved)
+        return as_in_1(f"{self.__name__}.{name}", value)
 
     def __dir__(self) -> list[str]:
         listed = getattr(self._module, "__all__", None)
