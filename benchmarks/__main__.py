@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,8 @@ from benchmarks.peers import ROOT
 from benchmarks.report import PAGES, PROFILES, judge, profile_words, render, trace_words
 from benchmarks.results import Figures, load, save
 from benchmarks.rows import Row, choose_rows
-from benchmarks.runner import LiveWorker, Runner, Settings, machine, usable_cores
+from benchmarks.runner import Runner, Settings, machine, usable_cores
 from benchmarks.waves import Waves, cores_beside
-from benchmarks.workers.protocol import Plan
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,9 +77,10 @@ def _measure(runner: Runner, rows: Sequence[Row], what: str, path: Path) -> None
     """One run. Every row is saved at once: an interrupted run loses only the row that it was at."""
     info, results, started = _info(runner), load(path), time.monotonic()
     run = f"{what} {info['date']}"
-    for row in rows:
-        figures = runner.measure(row, run)
-        results.add(row.key, figures, run, {**info, "elapsed": round(time.monotonic() - started, 1)})
+    for row in (row for row in rows if not row.of):
+        sharing = [other for other in rows if other.of == row.key]
+        for key, figures in runner.measure(row, run, sharing).items():
+            results.add(key, figures, run, {**info, "elapsed": round(time.monotonic() - started, 1)})
         save(results, path)
 
 
@@ -97,11 +97,12 @@ def _measure_in_waves(
         save(results, path)
         _write_pages(out, ["gpu"])
 
-    def profile(row: Row, figures: dict[str, Figures], worker: LiveWorker, plan: Plan) -> None:
-        if is_profiled and any(judge(goal, row, figures)[0] == "missed" for goal in row.goals):
-            answer = worker.ask("trace", row.key, plan, seconds=30.0)
+    def profile(row: Row, figures: dict[str, Figures], contender: str, trace: Callable[[], dict[str, Any]]) -> None:
+        missed = [goal.by or row.ours for goal in row.goals if judge(goal, row, figures)[0] == "missed"]
+        if is_profiled and contender in missed:
+            words = trace_words(row, contender, run, trace())
             with open(out / PROFILES, "w" if not profiled else "a", encoding="utf-8") as file:
-                file.write(trace_words(row, run, answer))
+                file.write(words)
             profiled.append(row.key)
 
     left = Waves(runner, run, deadline, save_row, profile).measure(rows)

@@ -270,10 +270,15 @@ def profile_words(row: Row, profile: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def trace_words(row: Row, run: str, answer: Mapping[str, Any]) -> str:
+def trace_words(row: Row, contender: str, run: str, answer: Mapping[str, Any]) -> str:
     """A profile on the device, as a section with a table for each plane."""
     seconds = answer["seconds"]
-    lines = [f"# {row.title}", "", f"`{row.key}`, {run}: {seconds:.2f} s, {answer['per_second']:,.1f} {row.unit}.", ""]
+    lines = [
+        f"# {title_of(contender)}: {row.title}",
+        "",
+        f"`{row.key}`, {run}: {seconds:.2f} s, {answer['per_second']:,.1f} {row.unit}.",
+        "",
+    ]
     for plane in answer["planes"]:
         lines += [
             f"## {plane['name']}",

@@ -39,7 +39,8 @@ class Row:
     rounds: int | None = None  # instead of those asked for
     more_rounds: int = 1  # times those asked for, where a small difference counts
     is_isolated: bool = False  # every measurement has a process of its own
-    of: str = ""  # the row whose answers hold its figures too, under `kind`; it is not measured by itself
+    of: str = ""  # the row whose answers hold its figures too; it is not measured by itself
+    figure: str = ""  # the key of its figures in the answers, if that is not the kind
     gigabytes: float = 0.0  # the free memory that it needs
     sizes: tuple[int, ...] = ()  # where it is measured, if it grows with something
     columns: tuple[tuple[str, str, str], ...] = ()  # further figures of its table: heading, key, kind
@@ -63,10 +64,21 @@ _PREDICT = (OURS, "tf_estimator", *_KERAS_PREDICT, *_LOOPS, "tf_session/run")
 _BOTH = (OURS, "tf_estimator")
 _FLAT = {"kind": "drift", "goals": (Goal(0.01),), "rounds": 1, "is_isolated": True}
 
+# fmt: off
+_SESSION_CALLS = {"train": "trains 200 steps", "evaluate": "evaluates", "predict_row": "predicts one row",
+    "predict_batches": "predicts 6,000 rows in batches"}
+
+
+def _session_part(figure: str, words: str, bound: float | None) -> Row:
+    """A figure of the row `session`."""
+    goals = () if bound is None else (Goal(bound, "tf_estimator"),)
+    return Row(f"session_{figure}", f"In the short session: {words}", kind="seconds", contenders=_BOTH, goals=goals,
+        of="session", figure=figure)
+
+
 _GPU_BERT = "a transformer encoder of BERT-base's shape (110 M weights; 16 rows of 128 tokens, Adam)"
 _GPU_MLP = "MLP (784-128-10, batch 128, Adam)"
 
-# fmt: off
 _BENCH = (
     Row("mlp", "Train MLP (784-128-10, batch 32, Adam), no per-step hook", contenders=(OURS, *_PEERS_TRAIN),
         goals=(Goal(2.5, "tf_estimator"), Goal(3, "keras3/fit"), Goal(3, "torch_loop/lightning"),
@@ -122,6 +134,19 @@ _BENCH = (
     Row("predict_overhead",
         "Time outside of the user's functions in `predict()` and `evaluate()` of 32 rows, in a loop", kind="seconds",
         contenders=("ours/predict", "ours/evaluate"), goals=(Goal(0.005),)),
+    Row("session", "A short session of all verbs, the processor's time: train 1 step, train 200, 3 evaluations of "
+        "6,000 rows, 3 predictions of one row, 3 in batches, and all of it again", kind="seconds", contenders=_BOTH,
+        goals=(Goal(3, "tf_estimator"),), is_isolated=True, figure="cpu",
+        note="In a process that has imported TensorFlow; MLP 32-128-10, batch 32.",
+        limit="Both call the user's functions in each of the 22 calls, which takes 0.9 s of either; a training has a "
+        "new session each time."),
+    _session_part("seconds", "the same by the clock", 3),
+    *(_session_part(f"first_{key}", f"the processor's time of the first call that {words}", 1)
+        for key, words in _SESSION_CALLS.items()),
+    *(_session_part(key, f"the processor's time of a later call that {words}", None)
+        for key, words in _SESSION_CALLS.items()),
+    _session_part("slowest_evaluate", "the slowest of the later evaluations", None),
+    _session_part("slowest_predict_row", "the slowest of the later predictions of one row", None),
     Row("predict_memory", "Resident memory over 1,000 calls of `predict()` of one row", **_FLAT),
     Row("first_step", "First training step on 62 MB of NumPy, from the call of `train`", kind="seconds",
         contenders=_BOTH, goals=(Goal(10, "tf_estimator"),)),

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -130,8 +130,14 @@ class Runner:
     _workers: dict[tuple[str, str], LiveWorker] = field(default_factory=dict)
     _absent: dict[str, WorkerError] = field(default_factory=dict)
 
-    def measure(self, row: Row, run: str) -> dict[str, Figures]:
-        """All rounds of a row: the figures of its contenders, at each size if it has sizes."""
+    def measure(self, row: Row, run: str, sharing: Sequence[Row] = ()) -> dict[str, dict[str, Figures]]:
+        """All rounds of a row: by row the figures of its contenders, at each size if it has sizes.
+
+        Args:
+            row: the row.
+            run: the name of the run.
+            sharing: more rows, whose figures are in the same answers.
+        """
         rounds = row.rounds or self.settings.rounds * row.more_rounds
         rounds = 1 if self.settings.is_quick and row.sizes else rounds
         answers: dict[str, list[dict[str, Any]]] = {point: [] for point in row.points(self.settings.is_quick)}
@@ -149,8 +155,11 @@ class Runner:
             with contextlib.suppress(WorkerError):
                 live.ask("forget")
         return {
-            point: Figures(run, (), problems[point]) if point in problems else figures_of(run, row.kind, own)
-            for point, own in answers.items()
+            one.key: {
+                point: Figures(run, (), problems[point]) if point in problems else figures_of(run, one, own)
+                for point, own in answers.items()
+            }
+            for one in (row, *sharing)
         }
 
     def profile(self, row: Row) -> dict[str, Any]:
@@ -197,8 +206,12 @@ class Runner:
         return worker
 
 
-def figures_of(run: str, kind: str, answers: list[dict[str, Any]]) -> Figures:
+def figures_of(run: str, row: Row, answers: list[dict[str, Any]]) -> Figures:
     """The values of the rounds; of other numbers the median, of the rest the last."""
+    kind = row.figure or row.kind
+    if row.of:
+        values = tuple(answer[kind] for answer in answers if kind in answer)
+        return Figures(run, values, "" if values else "fails: it does not say")
     details = {
         name: statistics.median(answer[name] for answer in answers) if isinstance(last, (int, float)) else last
         for name, last in answers[-1].items()

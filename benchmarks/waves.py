@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from benchmarks.peers import WorkerError
@@ -22,14 +23,15 @@ from benchmarks.runner import LiveWorker, Runner, figures_of
 from benchmarks.workers.protocol import Plan
 
 _AT_A_TIME = 20  # processes that prepare beside each other
-_MOST_PREPARING = 120.0  # seconds until all of them have to be ready
+_MOST_PREPARING = 150.0  # seconds until all of them have to be ready, where time is limited
+_PATIENCE = 900.0  # seconds, where it is not
 _LONGEST_TURN = 90.0  # seconds, the choices before the first one included
 _LEAST = 15.0  # seconds left, below which no row is begun
 _FAR = 1e9
 _COMPILED = ("compiled", "fit_jit", "jit", "scan")
 
 Save = Callable[[str, dict[str, Figures]], None]
-Profile = Callable[[Row, dict[str, Figures], LiveWorker, Plan], None]
+Profile = Callable[[Row, dict[str, Figures], str, Callable[[], dict[str, Any]]], None]
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Waves:
         runner: the settings, and the versions of what was started.
         deadline: when it must be over, by `time.monotonic`.
         save: called with each row that is done, and its figures.
-        profile: called with a row of ours that may be profiled, while its processes are alive.
+        profile: called with each row and contender while its process is alive, and with what profiles it.
     """
 
     def __init__(self, runner: Runner, run: str, deadline: float | None, save: Save, profile: Profile) -> None:
@@ -139,7 +141,7 @@ class Waves:
 
     def _prepare(self, started: Sequence[tuple[_Contender, Future[None]]]) -> None:
         """Prepares all of them, beside each other, on all cores."""
-        most = min(_MOST_PREPARING, max(self._left() - _LEAST, 1.0))
+        most = _PATIENCE if self._deadline == _FAR else min(_MOST_PREPARING, max(self._left() - _LEAST, 1.0))
         ends = time.monotonic() + most
         keys = dict.fromkeys(one.row.key for one, _ in started)
         self._say(f"{', '.join(keys)}: preparing")
@@ -189,10 +191,10 @@ class Waves:
             self._save(other.key, self._figures(other, contenders))
         shown = ", ".join(f"{name} {one.median:.4g}" for name, one in own.items() if one.values)
         self._say(f"{row.key}: {shown}")
-        first = contenders[0]
-        if first.is_sound and first.worker is not None and self._left() > 2 * _LEAST and not row.is_isolated:
-            with contextlib.suppress(WorkerError):
-                self._profile(row, own, first.worker, first.plan)
+        for one in contenders if not row.is_isolated else ():
+            if one.answers and one.worker is not None and self._left() > 2 * _LEAST:
+                with contextlib.suppress(WorkerError):
+                    self._profile(row, own, one.name, partial(one.worker.ask, "trace", row.key, one.plan, seconds=30.0))
 
     def _figures(self, row: Row, contenders: Sequence[_Contender]) -> dict[str, Figures]:
         """The figures of contenders, of isolated ones those of all their processes."""
@@ -200,7 +202,7 @@ class Waves:
         for name in dict.fromkeys(one.name for one in contenders):
             answers = [answer for one in contenders if one.name == name for answer in one.answers]
             problem = next((one.problem for one in contenders if one.name == name and one.problem), "not measured")
-            figures[name] = figures_of(self._run, row.kind, answers) if answers else Figures(self._run, (), problem)
+            figures[name] = figures_of(self._run, row, answers) if answers else Figures(self._run, (), problem)
         return figures
 
 

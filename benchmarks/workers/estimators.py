@@ -51,6 +51,7 @@ def register(worker: Worker, api: Api) -> None:
         "first_step_3gb": lambda api, plan: first_step(api, plan.scaled(1_000_000, 2_000)),
         "evaluate": evaluate,
         "train_and_evaluate": evaluated_training,
+        "session": short_session,
     }
     for name in big_models(is_quick=True):
         rows |= {f"big_{name}{what}": partial(train_big, name) for what in ("", "_start", "_memory")}
@@ -250,6 +251,38 @@ def first_step(api: Api, rows: int) -> Measure:
     """The seconds from the call of `train` to the end of its first step."""
     input_fn, make = training_input(api, digits(rows)), partial(api.Estimator, mlp(api))
     return lambda: {"seconds": train_times(api, make, input_fn, [1])[0]}
+
+
+def short_session(api: Api, plan: Plan) -> Measure:
+    """All verbs as a short program calls them, twice: the time of the processor, whole and by call."""
+    rows = plan.scaled(6_000, 100)
+    arrays = digits(rows, 32)
+    one, all_rows = ordered_input(api, {"x": arrays[0]["x"][:1]}), ordered_input(api, arrays[0])
+
+    def measure() -> Figures:
+        spent: dict[str, list[float]] = {}
+        estimator = api.Estimator(mlp(api), tempfile.mkdtemp())
+        train = partial(estimator.train, training_input(api, arrays))
+        calls: list[tuple[str, Callable[[], Any], int]] = [
+            ("one_step", partial(train, steps=1), 1),
+            ("train", partial(train, steps=plan.scaled(200, 20)), 1),
+            ("evaluate", partial(estimator.evaluate, ordered_input(api, arrays)), 3),
+            ("predict_row", predict_call(estimator, one, yield_single_examples=True), 3),
+            ("predict_batches", predict_call(estimator, all_rows), 3),
+        ]
+        started, began = time.perf_counter(), time.process_time()
+        for name, call, times in calls + calls:
+            for _ in range(times):
+                before = time.process_time()
+                call()
+                spent.setdefault(name, []).append(time.process_time() - before)
+        whole = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - began}
+        first = {f"first_{name}": own[0] for name, own in spent.items()}
+        later = {name: statistics.median(own[1:]) for name, own in spent.items()}
+        slowest = {f"slowest_{name}": max(own[1:]) for name, own in spent.items()}
+        return {**whole, **first, **later, **slowest}
+
+    return measure
 
 
 def train_big(name: str, api: Api, plan: Plan) -> Measure:

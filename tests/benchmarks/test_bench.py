@@ -314,15 +314,18 @@ def test_rows_are_measured_in_waves_until_the_time_is_over(monkeypatch: pytest.M
     keys = ("gpu_bert", "gpu_bert_memory", "gpu_wide", "gpu_mlp", "gpu_mlp_start")
     rows = [BY_KEY[key] for key in keys]
     saved: dict[str, dict[str, Figures]] = {}
-    profiled: list[str] = []
+    profiled: list[tuple[str, str]] = []
     runner = Runner(Settings(3, 0.1, False, (0,), ""))
-    run = waves.Waves(runner, "run", 60.0, saved.__setitem__, lambda row, *more: profiled.append(row.key))
+    run = waves.Waves(
+        runner, "run", 60.0, saved.__setitem__, lambda row, own, name, trace: profiled.append((row.key, name))
+    )
     assert run.measure(rows) == ["gpu_mlp", "gpu_mlp_start"]
     assert list(saved) == ["gpu_bert", "gpu_bert_memory", "gpu_wide"]
     assert saved["gpu_bert"]["ours"].values == (10.0, 10.0, 10.0)
     assert saved["gpu_bert_memory"]["ours"].values == (5.0, 5.0, 5.0)
     assert saved["gpu_bert"]["jax_loop"].problem == "fails: it fails"
-    assert profiled == ["gpu_bert"]
+    assert ("gpu_bert", "ours/jit") in profiled
+    assert {key for key, _ in profiled} == {"gpu_bert"}, "the time left is for rows"
     assert len(FakeWorker.killed) == 10 + 10 + 10 + 10  # those of the rows that were left out as well
 
 
