@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,50 @@ def test_a_prediction_that_ends_while_the_pool_is_in_use_does_not_block(tmp_path
     thread.join(60)
     assert not thread.is_alive()
     assert len(list(est.predict(rows))) == len(ROWS)
+
+
+class SessionsOf(Calls):
+    """Notes the session of each run, without keeping it alive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[weakref.ref[Any]] = []
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self.seen.append(weakref.ref(session))
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all runs were in one session."""
+        return len({id(one()) for one in self.seen}) == 1 and self.seen[0]() is not None
+
+
+def test_inputs_that_never_come_again_evict_no_session_that_does(tmp_path: Path) -> None:
+    """Rows that are constants make another graph each: eight of them leave the evaluation and the batches warm."""
+    est, evaluations, batches = trained(tmp_path), SessionsOf(), SessionsOf()
+    fresh = lw.Estimator(model_fn, str(tmp_path), lw.RunConfig(keep_sessions=False))
+    loss, expected = fresh.evaluate(pairs)["loss"], list(fresh.predict(rows))
+    for number in range(4):
+        assert est.evaluate(pairs, hooks=[evaluations])["loss"] == loss
+        assert list(est.predict(rows, hooks=[batches])) == expected
+        for value in (number + 0.25, number + 0.5):
+            constant = lambda value=value: tf.data.Dataset.from_tensors({"x": [[value, value]]})  # noqa: E731
+            assert list(est.predict(constant)) == list(fresh.predict(constant))
+    assert evaluations.is_one
+    assert batches.is_one
+    est.close()
+
+
+def test_a_new_input_takes_the_place_of_one_that_no_longer_comes(tmp_path: Path) -> None:
+    """Four kinds that came again fill the pool; the fifth is warm from its second call on all the same."""
+    est, sessions = trained(tmp_path), SessionsOf()
+
+    def of(width: int) -> Any:
+        return lambda: tf.data.Dataset.from_tensors({"x": [[float(width)] * 2] * width})
+
+    for width in (1, 1, 2, 2, 3, 3, 4, 4):
+        assert len(list(est.predict(of(width)))) == width
+    for _ in range(3):
+        assert len(list(est.predict(of(5), hooks=[sessions]))) == 5
+    assert sessions.is_one
+    est.close()

@@ -6,6 +6,7 @@ run, so interleaved calls never share one.
 
 from __future__ import annotations
 
+import collections
 import functools
 import threading
 from collections import OrderedDict
@@ -47,6 +48,7 @@ class OpenSession:
         restored: the checkpoint of its weights; None for initial ones.
         version: the version of that checkpoint.
         threads: which threads run its steps.
+        has_served_again: whether another run than the first one took it.
         files: where the user vouches for the model, a digest of the files that its tables are filled from.
     """
 
@@ -76,6 +78,7 @@ class OpenSession:
             ops=len(program.graph.get_operations()),
         )
         self.version: Any = None
+        self.has_served_again = False
         self._is_remote = False
 
     def start(self, plan: SessionPlan, inputs: Inputs, fetches: Sequence[Any] = ()) -> Sequence[Any]:
@@ -144,10 +147,13 @@ class SessionPool:
     def take(self, key: ProgramKey) -> OpenSession | None:
         """The idle session under `key`; it is the caller's until it is stored again."""
         with self._lock:
-            return self._idle.pop(key, None)
+            opened = self._idle.pop(key, None)
+        if opened is not None:
+            opened.has_served_again = True
+        return opened
 
     def store(self, key: ProgramKey, opened: OpenSession, generation: int) -> None:
-        """Stores a session for the next call, and evicts the one unused for longest.
+        """Stores a session for the next call; at most four wait, and one of the others is evicted.
 
         Args:
             key: the key of its program.
@@ -161,9 +167,20 @@ class SessionPool:
                 surplus = [self._idle.pop(key)] if key in self._idle else []
                 self._idle[key] = opened
                 while len(self._idle) > _MOST_IDLE:
-                    surplus.append(self._idle.popitem(last=False)[1])
+                    surplus.append(self._idle.pop(self._least_useful(key)))
         for old in surplus:
             old.free()
+
+    def _least_useful(self, stored: ProgramKey) -> ProgramKey:
+        """Which session but `stored` to evict: of the mode that has most, one that never served again, the oldest.
+
+        So predictions whose graphs all differ, such as rows that are constants, leave the session of an evaluation, and
+        that of predictions which come again.
+        """
+        counts = collections.Counter(key.mode for key in self._idle)
+        mode = max(counts, key=lambda mode: (counts[mode], mode == stored.mode))
+        others = [key for key in self._idle if key.mode == mode and key != stored]
+        return next((key for key in others if not self._idle[key].has_served_again), others[0])
 
     def close(self) -> None:
         """Frees all sessions: those that wait now, those in use at the end of their run."""
