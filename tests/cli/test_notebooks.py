@@ -118,3 +118,10 @@ def test_a_command_that_goes_on_in_the_next_line(tmp_path: Path) -> None:
         "!gsutil cp \\ a b",
         "%pip install a \\ b",
     ]
+
+
+def test_a_cell_imports_what_an_earlier_one_wrote_where_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "notebooks").mkdir()
+    write(tmp_path / "notebooks", "%%writefile made_there.py\nVALUE = 42", "import made_there\nmade_there.VALUE")
+    code, out, err = run("notebooks/work.ipynb", cwd=tmp_path)
+    assert (code, out) == (0, "42\n"), err

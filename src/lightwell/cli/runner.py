@@ -121,6 +121,8 @@ def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
 
 def _prepare_notebook(path: str, habits: Habits) -> _Main:
     notebook = read_notebook(path)
+    if os.getcwd() not in sys.path and not getattr(sys.flags, "safe_path", False):
+        sys.path.insert(1, os.getcwd())  # a kernel imports from where it runs: modules that `%%writefile` wrote
     for note in notebook.notes:
         print(f"lightwell run: {os.path.basename(path)}, {note}", file=sys.stderr)
     prepare_process()

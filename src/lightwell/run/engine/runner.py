@@ -17,7 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.base.log import logger
+from lightwell.base.log import logger, without_deprecations
 from lightwell.run.cluster import LOST_SESSION
 from lightwell.run.devices.gpus import compile_setting
 from lightwell.run.devices.peer_monitor import PeerMonitor
@@ -226,7 +226,8 @@ class Runner:
     def _start_queues(self) -> None:
         self._coordinator = tf.train.Coordinator(clean_stop_exception_types=END_OF_INPUT)
         if self._started.graph.get_collection(tf.compat.v1.GraphKeys.QUEUE_RUNNERS):
-            self._queue_threads = tf.compat.v1.train.start_queue_runners(self.session, coord=self._coordinator)
+            with without_deprecations():
+                self._queue_threads = tf.compat.v1.train.start_queue_runners(self.session, coord=self._coordinator)
 
     def _close(self, opened: OpenSession) -> None:
         if self._lookout is not None:
