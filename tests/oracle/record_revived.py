@@ -70,7 +70,7 @@ def printed(case, folder):
         for name in set(flags.FLAGS) - known:
             delattr(flags.FLAGS, name)
         flags.FLAGS.unparse_flags()
-        tf.reset_default_graph()
+        tf.compat.v1.reset_default_graph()
     return json.loads(out.getvalue().splitlines()[-1])
 
 

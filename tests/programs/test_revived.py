@@ -60,13 +60,18 @@ def test_a_larger_program_does_so_too(slow_outcomes: dict[str, Any], case: Case)
     _check(slow_outcomes[case.name], case)
 
 
-def _check(outcome: Mapping[str, Any], case: Case) -> None:
+def printed_by(outcome: Mapping[str, Any]) -> Any:
+    """The JSON on the last line of a program that ended well."""
     assert outcome["code"] == 0, outcome["err"]
     blamed = [line for line in outcome["err"].splitlines() if "deprecated" in line and "/lightwell/" in line]
     assert not blamed, "TensorFlow tells the user of a call that is Lightwell's"
-    printed = json.loads(outcome["out"].splitlines()[-1])
+    return json.loads(outcome["out"].splitlines()[-1])
+
+
+def _check(outcome: Mapping[str, Any], case: Case) -> None:
+    printed = printed_by(outcome)
     if case.recorded:
-        _assert_same(printed, RECORDED["programs"][case.name], case.name, case.close)
+        assert_same(printed, RECORDED["programs"][case.name], case.name, case.close)
     else:
         assert printed == EXPECTED[case.name]
 
@@ -77,16 +82,16 @@ EXPECTED: dict[str, Any] = {
 }
 
 
-def _assert_same(ours: Any, recorded: Any, where: str, close: float) -> None:
+def assert_same(ours: Any, recorded: Any, where: str, close: float) -> None:
     assert type(ours) is type(recorded), where
     if isinstance(recorded, dict):
         assert sorted(ours) == sorted(recorded), where
         for key, value in recorded.items():
-            _assert_same(ours[key], value, f"{where}/{key}", close)
+            assert_same(ours[key], value, f"{where}/{key}", close)
     elif isinstance(recorded, list):
         assert len(ours) == len(recorded), where
         for number, value in enumerate(recorded):
-            _assert_same(ours[number], value, f"{where}[{number}]", close)
+            assert_same(ours[number], value, f"{where}[{number}]", close)
     elif isinstance(recorded, float):
         assert ours == pytest.approx(recorded, rel=close, abs=1e-5), where
     else:
