@@ -83,7 +83,7 @@ def test_every_name_is_listed_with_its_place(folder: Path, capsys: pytest.Captur
 
 
 def test_what_stops_a_program_makes_it_fail(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = "import tensorflow as tf\nimport not_installed\ntf.contrib.boosted_trees.x()\ntf.estimator.KMeans_\n"
+    source = "import tensorflow as tf\nimport not_installed\ntf.contrib.tensor_forest.x()\ntf.estimator.KMeans_\n"
     write(folder, {"train.py": source})
     code = main(["doctor", "train.py"])
     out = capsys.readouterr().out

@@ -25,6 +25,9 @@ from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS, PRIVATE
 
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 
+# Namespaces of Keras that TensorFlow 2 has under its own name, too.
+_ALSO_OF_KERAS = frozenset({"initializers", "losses", "metrics", "optimizers"})
+
 
 class State(Enum):
     """Where a name comes from."""
@@ -69,7 +72,7 @@ def judge(name: str, version: Version) -> Verdict:
         return _private(name, version)
     if version is Version.TF1:
         return _in_tf1(parts)
-    verdict = _today(parts)
+    verdict = _in_tf2(parts)
     if verdict.state is State.ABSENT and _in_tf1(parts).state is not State.ABSENT:
         advice = "A name of TensorFlow 1, in a file that otherwise means TensorFlow 2: tf.compat.v1, or run with --tf1."
         return replace(verdict, advice=advice)
@@ -87,7 +90,7 @@ def _in_tf1(parts: list[str]) -> Verdict:
     while parts[:2] == ["compat", "v1"] and len(parts) > 2:
         parts = parts[2:]
     if parts[:2] == ["compat", "v2"] and len(parts) > 2:
-        return _today(parts[2:])
+        return _in_tf2(parts[2:])
     first = parts[0]
     if first == "contrib":
         return _contrib(parts[1:])
@@ -109,6 +112,14 @@ def _in_tf1(parts: list[str]) -> Verdict:
         if same.state is State.TENSORFLOW and same.name == old.name:
             return same
         return Verdict(old.name, State.LIGHTWELL, f"tf.compat.v1.{old.name[3:]}", old.is_namespace)
+    return _today(parts)
+
+
+def _in_tf2(parts: list[str]) -> Verdict:
+    """A name below `tf` of TensorFlow 2, where `tf.losses` is `tf.keras.losses`."""
+    if len(parts) > 1 and parts[0] in _ALSO_OF_KERAS:
+        of_keras = _today(["keras", *parts])
+        return replace(of_keras, name=f"tf.{of_keras.name.removeprefix('tf.keras.')}")
     return _today(parts)
 
 
