@@ -116,6 +116,8 @@ def old_builtins(tf1: bool, numpy1: bool, old: bool) -> ModuleType:
         fromlist: Sequence[str] = (),
         level: int = 0,
     ) -> Any:
+        if level == 0 and tf1 and name.partition(".")[0] == "tensorflow_core":  # the package's own name in 1.15
+            name = name.replace("tensorflow_core", "tensorflow", 1)
         if level == 0 and tf1 and (name == "tensorflow" or name.startswith("tensorflow.")):
             from lightwell.compat.tf1.importing import (
                 import_tensorflow,  # loads TensorFlow, as the program does now

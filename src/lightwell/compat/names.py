@@ -64,6 +64,9 @@ def _keras_doors() -> Iterator[Door]:
             wraps=keras2.WRAPS.get(module, {}),
             mends=() if module else keras2.MENDS,
         )
+    for module, names in keras2.PRIVATE_NAMES.items():
+        path = rf"tensorflow\.python\.keras\.{module}"
+        yield Door(re.compile(path), f"tensorflow.python.keras.{module}", names=names)
     for pattern, wraps in keras2.INNER_WRAPS.items():
         yield Door(re.compile(pattern), "keras", wraps=wraps)
 
@@ -98,6 +101,10 @@ DOORS: tuple[Door, ...] = (
 # The removed package, and TensorFlow's own alias of it. Whatever is imported below these names is ours.
 REMOVED_PACKAGES = ("tensorflow_estimator", "tensorflow.python.estimator")
 
+_PRIVATE_LAYERS = "lightwell.compat.keras2.pages.private_layers"
+# The name of TensorFlow's own package in 1.15 and 2.0.
+_OLD_CORE = "tensorflow_core"
+
 _PUBLIC_BASES: Mapping[str, tuple[str, ...]] = {
     # `tensorflow_estimator.estimator` always was the v1 face.
     "v1": (
@@ -112,6 +119,7 @@ _PUBLIC_BASES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _OTHER_PAGES: Mapping[str, str] = {
+    rf"tensorflow\.python\.keras\.layers\.({'|'.join(keras2.PRIVATE_LAYER_MODULES)})": _PRIVATE_LAYERS,
     rf"{_WRITTEN_V1}\.layers": "lightwell.layers",
     rf"{_WRITTEN_V1}\.nn\.rnn_cell": "lightwell.rnn_cell",
     **{rf"({_KERAS})\.{re.escape(path)}": page for path, page in keras2.PAGES.items()},
@@ -133,6 +141,9 @@ _PAGES = tuple(_pages())
 
 def page_for(import_name: str) -> str | None:
     """The module that answers `import <import_name>`: a page, or TensorFlow's own by today's name; else None."""
+    top, _, below = import_name.partition(".")
+    if top == _OLD_CORE:
+        return f"tensorflow.{below}".rstrip(".")
     page = next((page for pattern, page in _PAGES if pattern.fullmatch(import_name)), None)
     return moved_to(import_name) if page is None else page
 

@@ -60,6 +60,20 @@ def test_old_modules_can_be_imported() -> None:
             _ = scikit_learn.KerasClassifier
 
 
+def test_private_modules_of_keras_2_can_be_imported() -> None:
+    with lightwell.install():
+        from tensorflow.python.keras.layers import BatchNormalization, Dense
+        from tensorflow.python.keras.layers.normalization import BatchNormalization as Same
+        from tensorflow.python.keras.layers.recurrent_v2 import LSTM
+        from tensorflow_core.python.keras.layers import Dense as OldDense  # type: ignore[import-not-found]
+
+        assert BatchNormalization is Same is tf.keras.layers.BatchNormalization
+        assert LSTM is tf.keras.layers.LSTM
+        assert OldDense is Dense
+    with pytest.raises(ImportError):
+        import tensorflow_core  # type: ignore[import-not-found]  # noqa: F401
+
+
 REFUSED = {
     "time_major": (lambda keras: keras.layers.LSTM(2, time_major=True), r"LSTM\(time_major=True\).*tf.transpose"),
     "virtual batches": (

@@ -101,6 +101,10 @@ for name in ("LSTM", "GRU"):
             np.int64(2), recurrent_activation="hard_sigmoid", implementation=1, time_major=False, **RECURRENT
         )(T),
     )
+record(
+    "Bidirectional of Keras 2",
+    lambda: y.Bidirectional(y.LSTM(2, recurrent_activation="hard_sigmoid", **RECURRENT))(T),
+)
 record("SimpleRNN", lambda: y.SimpleRNN(2, **RECURRENT)(T))
 record("ConvLSTM2D", lambda: y.ConvLSTM2D(2, 2, **RECURRENT)(tf.constant(X.reshape(1, 2, 4, 3, 1))))
 record("BatchNormalization axis", lambda: y.BatchNormalization(axis=[2])(T, training=True))
@@ -167,6 +171,7 @@ def functional(last=lambda outputs: y.Lambda(lambda one: tf.concat([one, K.backe
 
 record("functional", lambda: functional()(T[:, 0])[0])
 record("functional, second output", lambda: functional()(T[:, 0])[1])
+record("functional dtype", lambda: [functional().outputs[0].dtype == tf.float32, y.Input((3,)).dtype.is_floating])
 record("functional shape", lambda: functional().outputs[0].get_shape().as_list()[1:])
 record("functional int_shape", lambda: B.int_shape(functional().outputs[0])[1:])
 record("functional copied", lambda: _copied(functional(last=tf.square))(T[:, 0])[0])

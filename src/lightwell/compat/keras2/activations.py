@@ -15,6 +15,12 @@ def hard_sigmoid(x: Any) -> Any:
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 
+@functools.cache
+def registered_hard_sigmoid() -> Any:
+    """`hard_sigmoid`, which a copy of a layer through its config finds again; the name alone is that of Keras 3's."""
+    return tf.keras.utils.register_keras_serializable("lightwell")(hard_sigmoid)
+
+
 def old_hard_sigmoid(today: Any) -> Any:
     """Wrap `hard_sigmoid` of a module, so that the program's calls get the formula of Keras 2."""
 
@@ -31,7 +37,7 @@ def naming_old_formulas(get: Any) -> Any:
     @functools.wraps(get)
     def get_activation(identifier: Any) -> Any:
         is_old = isinstance(identifier, str) and identifier == "hard_sigmoid" and is_program_calling()
-        return hard_sigmoid if is_old else get(identifier)
+        return registered_hard_sigmoid() if is_old else get(identifier)
 
     return get_activation
 

@@ -136,4 +136,17 @@ INNER_WRAPS: Mapping[str, Mapping[str, str]] = {
     r"keras\.src\.losses": {"get": f"{_HERE}.losses:by_old_names"},
     r"keras\.src\.metrics": {"get": f"{_HERE}.losses:by_old_names"},
 }
+# Names that TensorFlow's private copy of Keras 2 has lost since: those of today's Keras.
+PRIVATE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "layers": {
+        name: f"tensorflow:keras.layers.{name}"
+        for name in (
+            *("AlphaDropout", "BatchNormalization", "Bidirectional", "GRU", "GRUCell", "GaussianDropout"),
+            *("GaussianNoise", "LSTM", "LSTMCell", "LayerNormalization", "TimeDistributed", "Wrapper"),
+        )
+    },
+    "utils": {name: f"tensorflow:keras.utils.{name}" for name in ("to_categorical", "plot_model", "normalize")},
+}
+# Modules of that copy that are gone: their layers are below `tf.keras.layers`.
+PRIVATE_LAYER_MODULES = "cudnn_recurrent local noise normalization normalization_v2 recurrent_v2 wrappers".split()
 MENDS = (f"{_HERE}.mending:mend_keras",)

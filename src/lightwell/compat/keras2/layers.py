@@ -10,8 +10,10 @@ from lightwell.compat.keras2.backend import local_conv1d, local_conv2d
 from lightwell.errors import UsageError
 
 keras: Any = tf.keras
+_registered: Any = keras.utils.register_keras_serializable("lightwell")
 
 
+@_registered
 class CuDNNLSTM(keras.layers.LSTM):
     """An LSTM with the arguments of CuDNNLSTM."""
 
@@ -19,6 +21,7 @@ class CuDNNLSTM(keras.layers.LSTM):
         super().__init__(units, activation="tanh", recurrent_activation="sigmoid", **kwargs)
 
 
+@_registered
 class CuDNNGRU(keras.layers.GRU):
     """A GRU with the arguments of CuDNNGRU."""
 
@@ -169,12 +172,14 @@ class _LocallyConnected(keras.layers.Layer):
         return {**super().get_config(), **own}
 
 
+@_registered
 class LocallyConnected1D(_LocallyConnected):
     """A convolution over time with a kernel of its own for each output step."""
 
     rank = 1
 
 
+@_registered
 class LocallyConnected2D(_LocallyConnected):
     """A convolution with a kernel of its own for each output pixel."""
 

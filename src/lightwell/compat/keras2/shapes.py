@@ -1,7 +1,8 @@
-"""Shapes as programs of Keras 2 read them: `input_shape.as_list()`, `input_shape[-1].value`, `tensor.get_shape()`.
+"""Shapes and dtypes as programs of Keras 2 read them: `shape.as_list()`, `shape[-1].value`, `tensor.get_shape()`.
 
 Keras 3 has tuples of integers. `OldShape` is such a tuple, with the methods of `tf.TensorShape`; its integers have
-`.value`, as dimensions of TensorFlow 1 had. An unknown dimension is None.
+`.value`, as dimensions of TensorFlow 1 had. An unknown dimension is None. A dtype is text; `OldDtype` is text that also
+has the attributes of `tf.DType`.
 """
 
 from __future__ import annotations
@@ -59,6 +60,17 @@ class OldShape(tuple):  # type: ignore[type-arg]  # a shape of Keras 3 is a plai
         return getattr(tf.TensorShape(self.as_list()), name)
 
 
+class OldDtype(str):
+    """A dtype of Keras 3, which is text, with the attributes of `tf.DType`: `base_dtype`, `is_floating`, ..."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name)
+        return getattr(tf.as_dtype(str(self)), name)
+
+
 def mend_shapes(set_attribute: Set) -> None:
     """Let layers and symbolic tensors have shapes that programs of Keras 2 can read."""
     keras = private_keras.keras3()
@@ -66,6 +78,8 @@ def mend_shapes(set_attribute: Set) -> None:
     old = vars(symbolic)["shape"]
     set_attribute(symbolic, "shape", property(lambda self: OldShape(old.fget(self)), old.fset))
     set_attribute(symbolic, "get_shape", lambda self: self.shape)
+    old_dtype = vars(symbolic)["dtype"]
+    set_attribute(symbolic, "dtype", property(lambda self: OldDtype(old_dtype.fget(self)), old_dtype.fset))
     module = private_keras2.layer_module(keras)
     if module is not None:
         original = vars(module)[private_keras2.SHAPES_OF_A_CALL]

@@ -6,11 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from lightwell.compat.keras2.activations import hard_sigmoid
+from lightwell.compat.keras2.activations import registered_hard_sigmoid
 
 keras: Any = tf.keras
+# A wrapper such as Bidirectional copies its layer through the layer's config.
+_registered: Any = keras.utils.register_keras_serializable("lightwell_v1")
 
 
+@_registered
 class LSTM(keras.layers.LSTM):
     """Its gates are hard sigmoids."""
 
@@ -18,6 +21,7 @@ class LSTM(keras.layers.LSTM):
         super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
 
 
+@_registered
 class LSTMCell(keras.layers.LSTMCell):
     """Likewise."""
 
@@ -25,6 +29,7 @@ class LSTMCell(keras.layers.LSTMCell):
         super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
 
 
+@_registered
 class GRU(keras.layers.GRU):
     """Likewise, and it resets the state before the product."""
 
@@ -33,6 +38,7 @@ class GRU(keras.layers.GRU):
         super().__init__(units, activation=activation, recurrent_activation=_old(recurrent_activation), **kwargs)
 
 
+@_registered
 class GRUCell(keras.layers.GRUCell):
     """Likewise."""
 
@@ -42,4 +48,4 @@ class GRUCell(keras.layers.GRUCell):
 
 
 def _old(activation: Any) -> Any:
-    return hard_sigmoid if activation == "hard_sigmoid" else activation
+    return registered_hard_sigmoid() if activation == "hard_sigmoid" else activation
