@@ -40,14 +40,29 @@ def test_its_code_does_what_the_text_says(ran: Any) -> None:
 
 
 def test_what_it_shows_is_what_it_prints(ran: Any) -> None:
-    described, mistake = PAGE.blocks("text")
+    described, tree, mistake = PAGE.blocks("text")
     assert ran[1][1] == described.rstrip("\n")
+    shapes = [_without_numbers(text) for text in ran[1] if text.startswith("node ")]
+    assert shapes == [_without_numbers(tree)]
     assert ran[1][-1] == mistake.rstrip("\n")
+
+
+def _without_numbers(table: str) -> list[list[str]]:
+    """The words of a table's lines; the last digits of gains are rounding."""
+    return [re.findall(r"[a-z<=]+", line.replace("e-", "")) for line in table.splitlines() if line.strip()]
+
+
+def test_trees_do_what_the_text_says(ran: Any) -> None:
+    space, printed = ran
+    place = next(place for place, text in enumerate(printed) if text.startswith("node "))
+    assert float(printed[place - 1]) > 0.9
+    why = space["why"]
+    assert why["bias"] + sum(why["dfc"].values()) == pytest.approx(float(why["logistic"][0]), abs=1e-6)
 
 
 def test_its_table_names_every_model() -> None:
     named = set(re.findall(r"`(\w+(?:Classifier|Regressor|Estimator))`", PAGE.text.partition("## Train one")[0]))
-    assert len(named) == 12
+    assert len(named) == 15
     assert all(isinstance(getattr(lw, name), type) for name in named)
 
 

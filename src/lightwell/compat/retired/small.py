@@ -45,7 +45,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {name: {} for name in _EMPTY.split
     "bayesflow": {"": PROBABILITY},
     "bigtable": {"": _IO},
     "boosted_trees": {
-        "": "!Use tf.estimator.BoostedTreesClassifier and its kin, or a library (ydf, xgboost, lightgbm)."
+        "": "!Install a decision forest library (ydf, xgboost, lightgbm), or use tf.estimator.BoostedTreesClassifier."
     },
     "checkpoint": {"": "!Use tf.train.Checkpoint and tf.train.CheckpointManager."},
     "compiler": {
