@@ -233,6 +233,13 @@ def test_every_cell_of_contrib_is_judged_as_a_run_would() -> None:
     assert judge("tensorflow.contrib.boosted_trees.x", Version.TF1).state is State.ABSENT
 
 
+def test_a_namespace_of_tensorflow_1_has_no_names_of_today_s() -> None:
+    for name in ("tensorflow.losses.Huber", "tensorflow.train.CheckpointView", "tensorflow.summary.create_file_writer"):
+        assert judge(name, Version.TF1).state is State.ABSENT, name
+        assert judge(name, Version.TF2).state is State.TENSORFLOW, name
+    assert judge("tensorflow.get_static_value", Version.TF1).state is State.TENSORFLOW
+
+
 def test_private_modules() -> None:
     lookups = {
         "tensorflow.python.ops.array_ops.shape": State.TENSORFLOW,

@@ -25,9 +25,6 @@ from lightwell.compat.tf1.tables import EXAMPLES, GONE, OURS, PRIVATE
 
 _PRIVATE_ROOTS = ("tensorflow_estimator.python.estimator", "tensorflow.python.estimator")
 
-# Namespaces of Keras that TensorFlow 2 has under its own name, too.
-_ALSO_OF_KERAS = frozenset({"initializers", "losses", "metrics", "optimizers"})
-
 
 class State(Enum):
     """Where a name comes from."""
@@ -72,7 +69,7 @@ def judge(name: str, version: Version) -> Verdict:
         return _private(name, version)
     if version is Version.TF1:
         return _in_tf1(parts)
-    verdict = _in_tf2(parts)
+    verdict = _today(parts)
     if verdict.state is State.ABSENT and _in_tf1(parts).state is not State.ABSENT:
         advice = "A name of TensorFlow 1, in a file that otherwise means TensorFlow 2: tf.compat.v1, or run with --tf1."
         return replace(verdict, advice=advice)
@@ -90,7 +87,7 @@ def _in_tf1(parts: list[str]) -> Verdict:
     while parts[:2] == ["compat", "v1"] and len(parts) > 2:
         parts = parts[2:]
     if parts[:2] == ["compat", "v2"] and len(parts) > 2:
-        return _in_tf2(parts[2:])
+        return _today(parts[2:])
     first = parts[0]
     if first == "contrib":
         return _contrib(parts[1:])
@@ -112,14 +109,9 @@ def _in_tf1(parts: list[str]) -> Verdict:
         if same.state is State.TENSORFLOW and same.name == old.name:
             return same
         return Verdict(old.name, State.LIGHTWELL, f"tf.compat.v1.{old.name[3:]}", old.is_namespace)
-    return _today(parts)
-
-
-def _in_tf2(parts: list[str]) -> Verdict:
-    """A name below `tf` of TensorFlow 2, where `tf.losses` is `tf.keras.losses`."""
-    if len(parts) > 1 and parts[0] in _ALSO_OF_KERAS:
-        of_keras = _today(["keras", *parts])
-        return replace(of_keras, name=f"tf.{of_keras.name.removeprefix('tf.keras.')}")
+    if len(parts) > 1 and installed_names.has_name("compat.v1", first):
+        below = _today(["compat", "v1", *parts])  # only names of `tf` itself are looked up in today's
+        return old if below.state is State.ABSENT else replace(below, name=f"tf.{'.'.join(parts)}")
     return _today(parts)
 
 
@@ -128,6 +120,9 @@ def _today(parts: list[str]) -> Verdict:
     if len(parts) > 2 and parts[0] == "compat" and parts[2] == "keras":
         old = _today(parts[2:])  # the same Keras
         return replace(old, name=f"tf.{'.'.join(parts[:2])}.{old.name.removeprefix('tf.')}")
+    if parts[0] in installed_names.OF_KERAS:  # `tf.losses` is `tf.keras.losses`
+        same = _today(["keras", *parts])
+        return replace(same, name=f"tf.{same.name.removeprefix('tf.keras.')}")
     for depth in reversed(range(len(parts))):  # a page may have another one below it
         module = ".".join(["tensorflow", *parts[:depth]])
         for door in doors_of(module):

@@ -19,7 +19,7 @@ from lightwell.cli.defined_names import own_names
 _IMPORT = re.compile(r"^\s*from \S+ import (\([^)]*\)|[^#\n]*)", re.MULTILINE)
 _SET = re.compile(r"""setattr\(_current_module, "(\w+)"|^_current_module\.([\w.]+) =""", re.MULTILINE)
 # Namespaces of `tf` that are Keras's own.
-_OF_KERAS = ("losses", "metrics", "optimizers", "initializers")
+OF_KERAS = ("losses", "metrics", "optimizers", "initializers")
 _PUBLIC = "_api/v2"
 _KERAS_PAGES = os.path.join("keras", "_tf_keras")
 # Folders that hold sources, not pages.
@@ -74,11 +74,11 @@ def public_page() -> ApiPage:
 def page_at(path: str) -> ApiPage | None:
     """The page of a namespace of today's `tf`: `nn`, `compat.v1.nn`, `keras.layers`, `losses`."""
     parts = path.split(".") if path else []
-    if parts[:2] in (["compat", "v1"], ["compat", "v2"]) and parts[2:3] in (["keras"], *([one] for one in _OF_KERAS)):
+    if parts[:2] in (["compat", "v1"], ["compat", "v2"]) and parts[2:3] in (["keras"], *([one] for one in OF_KERAS)):
         parts = parts[2:] if parts[2] == "keras" or parts[1] == "v2" else parts
     if parts[:1] == ["keras"]:
         root, parts = ApiPage(os.path.join(_folder_of("keras"), "_tf_keras", "keras")), parts[1:]
-    elif parts[:1] and parts[0] in _OF_KERAS:
+    elif parts[:1] and parts[0] in OF_KERAS:
         root = ApiPage(os.path.join(_folder_of("keras"), "_tf_keras", "keras"))
     else:
         root = ApiPage(os.path.join(_folder_of("tensorflow"), *_PUBLIC.split("/"))) if parts else public_page()
