@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-all test-changed test-slow test-oracle test-tf216 test-legacy-keras test-packages test-gpu fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-all test-changed test-slow test-oracle test-old-oracle test-tf216 test-legacy-keras test-packages test-gpu fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,6 +43,15 @@ test-slow: env  ## the tests that take minutes
 test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
 	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')
 	LIGHTWELL_ORACLE=$${LIGHTWELL_ORACLE:-$(CURDIR)/.venv-oracle/bin/python} $(BIN)/python -m pytest -m oracle $(ARGS)
+
+# TensorFlow 2.8 runs on Python up to 3.10, 1.15 up to 3.7.
+test-old-oracle: env  ## TensorFlow 2.8.4 and 1.15.5 go on with boosted trees of Lightwell; makes their environments; PYTHON_3_10=, PYTHON_3_7=
+	test -n "$$LIGHTWELL_ORACLE_2_8" || test -x .venv-oracle-2.8/bin/python || ($(or $(PYTHON_3_10),python3.10) -m venv .venv-oracle-2.8 \
+	  && .venv-oracle-2.8/bin/python -m pip install --quiet 'tensorflow-cpu==2.8.4' 'protobuf<3.20' 'numpy<1.24')
+	test -n "$$LIGHTWELL_ORACLE_1_15" || test -x .venv-oracle-1.15/bin/python || ($(or $(PYTHON_3_7),python3.7) -m venv .venv-oracle-1.15 \
+	  && .venv-oracle-1.15/bin/python -m pip install --quiet 'tensorflow==1.15.5' 'protobuf<3.21')
+	LIGHTWELL_ORACLE_2_8=$${LIGHTWELL_ORACLE_2_8:-$(CURDIR)/.venv-oracle-2.8/bin/python} LIGHTWELL_ORACLE_1_15=$${LIGHTWELL_ORACLE_1_15:-$(CURDIR)/.venv-oracle-1.15/bin/python} \
+	  $(BIN)/python -m pytest -m old_oracle $(ARGS)
 
 # PROGRAMS=1000 how many, SEED=1 the first, WAYS=all or some by name, JOBS=2 processes beside each other, REDUCE=0 leaves failures as they are,
 # HAVING=accumulated,saver takes programs with these parts alone.
