@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 EXTRAS ?= cpu,dev
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help env demo test test-all test-changed test-slow test-oracle test-old-oracle test-tf216 test-legacy-keras test-packages test-gpu fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
+.PHONY: help env demo test test-all test-changed test-slow test-programs test-oracle test-old-oracle test-tf216 test-legacy-keras test-packages test-gpu fuzz check format lint types bench bench-gpu bench-growth bench-scaling bench-profile clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -39,6 +39,9 @@ test-changed: env  ## all tests that reach what differs from BASE=main, by the i
 
 test-slow: env  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(ARGS)
+
+test-programs: env  ## every old program of tests/data, run unchanged, prints what it printed (many minutes); ARGS="-k google"
+	$(BIN)/python -m pytest tests/programs $(ARGS)
 
 test-oracle: env  ## TensorFlow 2.15.1 reads what Lightwell wrote; makes its environment
 	test -x .venv-oracle/bin/python || ($(PYTHON) -m venv .venv-oracle && .venv-oracle/bin/python -m pip install --quiet 'tensorflow-cpu==2.15.1')

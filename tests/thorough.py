@@ -16,6 +16,8 @@ SECONDS = 1.5
 LIST = Path(__file__).parent / "data" / "thorough.txt"
 # Pages, examples and programs that are run from top to bottom.
 _WHOLE = ("tests/docs/", "tests/examples/", "tests/programs/")
+# Whole programs that `make test` runs all the same.
+_ONE_OF_EACH = ("tests/programs/test_styles.py::test_one_of_each_style",)
 _ALWAYS = ("tests/contracts/", "tests/stories/", "tests/fuzz/")
 
 
@@ -26,7 +28,8 @@ def brief_selection(node_ids: Sequence[str]) -> list[bool]:
     selection = []
     for node_id in node_ids:
         table = node_id.partition("[")[0]
-        selection.append(table not in seen and table not in thorough and not table.startswith(_WHOLE))
+        is_whole = table.startswith(_WHOLE) and table not in _ONE_OF_EACH
+        selection.append(table not in seen and table not in thorough and not is_whole)
         seen.add(table)
     return selection
 

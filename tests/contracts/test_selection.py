@@ -14,8 +14,9 @@ def test_one_case_of_every_table_and_no_whole_programs() -> None:
         "a.py::test_y",
         "b.py::test_x[1]",
         "tests/docs/test_speed.py::test_z",
+        "tests/programs/test_styles.py::test_one_of_each_style",
     ]
-    assert brief_selection(nodes) == [True, False, True, True, False]
+    assert brief_selection(nodes) == [True, False, True, True, False, True]
 
 
 def test_what_is_listed_as_long_is_there_and_left_out() -> None:

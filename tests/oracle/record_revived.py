@@ -31,13 +31,26 @@ OUT = Path(__file__).parents[1] / "data" / "oracle-1.15.5" / "revived.json"
 
 def run_notebook(path):
     # What only shows: such an environment has none of it.
-    for name in ("IPython", "IPython.display", "matplotlib", "matplotlib.pyplot"):
+    for name in ("IPython", "IPython.display", "matplotlib", "matplotlib.pyplot", "matplotlib.pylab"):
         sys.modules.setdefault(name, MagicMock())
-    cells = [cell for cell in json.loads(Path(path).read_text())["cells"] if cell["cell_type"] == "code"]
+    sys.path.insert(0, os.getcwd())
+    cells = [
+        cell for cell in json.loads(Path(path).read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
     names = {"__name__": "__main__"}
     for cell in cells:
-        text = re.sub(r"^[%!].*$", "", "".join(cell["source"]), flags=re.MULTILINE)
-        exec(compile(text, path, "exec"), names)
+        text = "".join(cell["source"])
+        magic, _, rest = text.partition("\n")
+        if magic.startswith("%%writefile"):
+            Path(magic.split()[-1]).write_text(rest)
+        elif not magic.startswith(("%%bash", "%%sh", "%%html")):
+            exec(compile(_without_magics(text), path, "exec"), names)
+
+
+def _without_magics(text):
+    """A cell without what only Jupyter understands: magics, and lines for a shell, which may go on in the next line."""
+    text = re.sub(r"^([ ]*)%time ", r"\1", text, flags=re.MULTILINE)
+    return re.sub(r"^([ ]*)[%!](?:.*\\\n)*.*$", r"\1pass", text, flags=re.MULTILINE)
 
 
 def run(words):

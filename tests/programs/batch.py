@@ -13,11 +13,22 @@ from tests import children
 
 
 class Batch:
-    """Commands that are running, one after the other, in `folder`."""
+    """Commands that are running, one after the other, in `folder`, or each in the folder that `folders` has for it."""
 
-    def __init__(self, folder: Path, commands: Mapping[str, Sequence[str]], name: str = "batch") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        commands: Mapping[str, Sequence[str]],
+        name: str = "batch",
+        folders: Mapping[str, Path] | None = None,
+    ) -> None:
         jobs, self._outcomes = folder / f"{name}_jobs.json", folder / f"{name}_outcomes.json"
-        jobs.write_text(json.dumps([{"key": key, "words": list(words)} for key, words in commands.items()]))
+        where = folders or dict.fromkeys(commands, folder)
+        jobs.write_text(
+            json.dumps(
+                [{"key": key, "words": list(words), "folder": str(where[key])} for key, words in commands.items()]
+            )
+        )
         self._errors = folder / f"{name}_stderr.txt"
         with self._errors.open("w") as errors:  # a file: nobody reads a pipe while the other batch runs
             self._process = subprocess.Popen(

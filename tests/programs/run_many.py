@@ -1,7 +1,8 @@
 """Runs many programs one after the other in one process, and leaves that process as it was before each.
 
 Started by `batch.py`: `python -m tests.programs.run_many JOBS OUTCOMES`. JOBS is a JSON list of
-`{"key", "words"}`; the words are a command line that begins with `lightwell` or `python`.
+`{"key", "words", "folder"}`; the words are a command line that begins with `lightwell` or `python`, the folder is the
+current directory of that program.
 OUTCOMES becomes a JSON object, key -> exit code, stdout, stderr and seconds.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import runpy
 import sys
 import time
@@ -29,10 +31,14 @@ from lightwell.cli.main import main as lightwell_command
 def same_process() -> Iterator[None]:
     """Puts back what a program changes of the process."""
     before = sys.argv, list(sys.path), list(sys.meta_path), sys.modules["__main__"], set(flags.FLAGS)
+    folder, environment = os.getcwd(), dict(os.environ)
     try:
         yield
     finally:
         lightwell.uninstall()
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
         sys.argv, sys.path[:], sys.meta_path[:], sys.modules["__main__"] = before[:4]
         for name in set(flags.FLAGS) - before[4]:
             delattr(flags.FLAGS, name)
@@ -48,9 +54,10 @@ def start(command: str, *words: str) -> int:
     return 0
 
 
-def run(words: list[str]) -> dict[str, Any]:
+def run(words: list[str], folder: str) -> dict[str, Any]:
     out, err, began = io.StringIO(), io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), same_process():
+        os.chdir(folder)
         try:
             code = start(*words)
         except SystemExit as leaving:
@@ -64,5 +71,5 @@ def run(words: list[str]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     jobs = json.loads(Path(sys.argv[1]).read_text())
-    outcomes = {job["key"]: run(job["words"]) for job in jobs}
+    outcomes = {job["key"]: run(job["words"], job["folder"]) for job in jobs}
     Path(sys.argv[-1]).write_text(json.dumps(outcomes))
