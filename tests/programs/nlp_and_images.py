@@ -72,6 +72,9 @@ CASES = (
     _script(NLP, "seq2seq_plain"),
     _script(NLP, "fp16_accumulate"),
     _script(NLP, "hierarchical_attention"),
+    _script(NLP, "transformer_translation", "--model_dir={model_dir}"),
+    _script(NLP, "gpt2_sampling"),
+    _script(NLP, "joint_intent_slots"),
     _script(NLP, "qanet_reader"),
     _script(NLP, "multi_task_heads", waits_for="fetch_tensors of a predictor"),
     Program("official_resnet", ("-m", "official_resnet.cifar10_main", "--model_dir={model_dir}"), style=IMAGES),
@@ -92,4 +95,5 @@ CASES = (
     _script(IMAGES, "crnn_ctc"),
     _script(IMAGES, "deeplab_aspp", "--model_dir={model_dir}"),
     _script(IMAGES, "augment_pipeline"),
+    _script(IMAGES, "cyclegan_modules"),
 )
