@@ -92,6 +92,8 @@ CASES = (
     _script(IMAGES, "style_transfer", waits_for="tensorflow.python.pywrap_tensorflow.NewCheckpointReader"),
     _script(IMAGES, "super_resolution", "--checkpoint_dir={model_dir}"),
     _script(IMAGES, "triplet_embedding", "--model_dir={model_dir}"),
+    _script(IMAGES, "keypoints_hourglass"),
+    _script(IMAGES, "tower_gradients", "--job-dir={model_dir}"),
     _script(IMAGES, "capsule_routing", "--logdir={model_dir}"),
     _script(IMAGES, "crnn_ctc"),
     _script(IMAGES, "deeplab_aspp", "--model_dir={model_dir}"),
