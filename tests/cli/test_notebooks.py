@@ -19,7 +19,7 @@ def write(folder: Path, *cells: str, name: str = "work.ipynb") -> Path:
 
 
 CELLS = (
-    "%matplotlib inline\nimport os\n!pip install something\nfiles = !ls\nif files is None:\n    %time print('not run')",
+    "%matplotlib inline\nimport os\n!pip install something\nfiles = !ls\nif files is None:\n    %timeit print('never')",
     "%%bash\nrm -rf nothing\nls",
     "%%writefile made_here.py\nVALUE = 41\n",
     "%%time\nimport made_here\ntext = '''\n!kept % too\n'''\nlist(\n    [7\n% 2])",
@@ -41,7 +41,7 @@ def test_cells_run_in_order_and_jupyter_lines_are_named(tmp_path: Path) -> None:
             ("1, line 1", "%matplotlib inline"),
             ("1, line 3", "!pip install something"),
             ("1, line 4", "!ls"),
-            ("1, line 6", "%time print('not run')"),
+            ("1, line 6", "%timeit print('never')"),
             ("2, line 1", "%%bash and the 2 lines below it"),
             ("4, line 1", "%%time"),
             ("5, line 4", "os.getpid?"),
@@ -125,3 +125,10 @@ def test_a_cell_imports_what_an_earlier_one_wrote_where_it_runs(tmp_path: Path) 
     write(tmp_path / "notebooks", "%%writefile made_there.py\nVALUE = 42", "import made_there\nmade_there.VALUE")
     code, out, err = run("notebooks/work.ipynb", cwd=tmp_path)
     assert (code, out) == (0, "42\n"), err
+
+
+def test_the_statement_behind_a_timing_runs(tmp_path: Path) -> None:
+    text = 'text = """\n%time stays\n"""\nprint(text.strip())'
+    write(tmp_path, "%time x = sum([1,\n    2])", "if x:\n    %time print('x', x)", text, "%time\nprint('alone')")
+    code, out, err = run("work.ipynb", cwd=tmp_path)
+    assert (code, out) == (0, "x 3\n%time stays\nalone\n"), err

@@ -200,7 +200,7 @@ class _Findings:
                 self._add("python", name, advice, source, line)
         for line, name in old_numpy.uses_in(source.parsed.tree):
             if line not in source.guarded:
-                row = old_numpy.REMOVED[name]
+                row = old_numpy.REMOVED.get(name) or old_numpy.METHODS[name]
                 advice = f"removed in NumPy {row.since}; lightwell run gives it to the program's own modules"
                 self._add("numpy", f"np.{name}", advice, source, line)
         for line, module in _imports(source.parsed.tree):

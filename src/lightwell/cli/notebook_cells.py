@@ -14,6 +14,7 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
+from lightwell.cli import old_arrays
 from lightwell.cli.notebooks import Notebook, NotebookCell
 from lightwell.cli.python2_source import translate
 
@@ -70,6 +71,7 @@ def _compile_cell(cell: NotebookCell, notebook: Notebook, old_python: bool) -> C
         # As Jupyter does, because the next cells import or run the file.
         return compile(f"{_WRITE}({cell.writes!r}, {cell.text!r}, {cell.appends})", name, "exec")
     tree = translate(cell.source, name).tree if old_python else ast.parse(cell.source, name)
+    old_arrays.rewrite(tree)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and not cell.source.rstrip().endswith(";"):
         shown = ast.Call(ast.Name(_SHOW, ast.Load()), [last.value], [])

@@ -18,6 +18,7 @@ _VERSION = re.compile(r"^\s*%tensorflow_version\s+(\d)")
 _LINE = re.compile(r"^(?P<indent>\s*)(?P<name>[A-Za-z_]\w*\s*=\s*)?(?P<jupyter>[!%].*)$")
 _QUOTES = ('"""', "'''")
 _TOKEN = re.compile(r"""\"{3}|'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\#.*|[()\[\]{}]""")
+_TIMED = re.compile(r"^(\s*)%time[ \t]+(?=\S)")
 _HELP = re.compile(r"^(?P<indent>\s*)(?P<jupyter>\?{1,2}[\w.]+|[\w.]+\?{1,2})\s*$")
 
 
@@ -132,6 +133,7 @@ def _read_cell(number: int, text: str) -> tuple[NotebookCell, list[Note]]:
             notes[0] = replace(notes[0], text=f"{top} and the {len(lines) - first - 1} lines below it")
             return NotebookCell(number, blank), notes
         lines[first] = ""
+    lines = _without_timing(lines)
     inside = _lines_inside_texts(lines)
     continued: Note | None = None
     for place, line in enumerate(lines):
@@ -151,6 +153,12 @@ def _read_cell(number: int, text: str) -> tuple[NotebookCell, list[Note]]:
         if not line.rstrip().endswith("\\"):
             continued = None
     return NotebookCell(number, "\n".join(lines)), notes
+
+
+def _without_timing(lines: list[str]) -> list[str]:
+    """The lines with the statement alone where `%time` stands before one."""
+    inside = _lines_inside_texts(lines)
+    return [line if place in inside else _TIMED.sub(r"\1", line) for place, line in enumerate(lines)]
 
 
 def _lines_inside_texts(lines: list[str]) -> set[int]:

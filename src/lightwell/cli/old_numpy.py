@@ -66,6 +66,9 @@ REMOVED: dict[str, Removed] = (
     | {name: Removed(*row) for name, row in _LATER.items()}
     | {"asscalar": Removed("1.23", "lambda a: a.item()"), "rank": Removed("1.18", "np.ndim")}
 )
+_TOSTRING = "ndarray.tostring"
+METHODS = {_TOSTRING: Removed("2.3", "array.tobytes()")}
+"""Methods of arrays that NumPy removed. Their calls are rewritten (`old_arrays`): a class of NumPy gets no methods."""
 _MISSING_NAME = re.compile(r"module 'numpy' has no attribute '(\w+)'|`np\.(\w+)` was removed")
 
 
@@ -84,6 +87,17 @@ def uses_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
         name = use.names[0].split(".")[1]
         if is_gone(name):
             yield use.line, name
+    if not hasattr(importlib.import_module("numpy").ndarray, "tostring"):
+        yield from ((line, _TOSTRING) for line in _tostring_calls_in(tree))
+
+
+def _tostring_calls_in(tree: ast.AST) -> Iterator[int]:
+    """The lines that call `tostring()`; with an argument it is that of a module for XML."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr == "tostring" and not node.args and not node.keywords:
+            yield node.lineno
 
 
 @functools.cache

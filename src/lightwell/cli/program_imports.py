@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
-from lightwell.cli import old_numpy, old_python
-from lightwell.cli.python2_source import compile_old
+from lightwell.cli import old_arrays, old_numpy, old_python
+from lightwell.cli.python2_source import translate
 from lightwell.cli.user_program import UserProgram
 from lightwell.compat.tf1.spelling import Version
+
+_OLD_CALL = re.compile(rb"\.tostring\(|\b(?:float|int)\(")
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class ProgramModuleFinder(MetaPathFinder):
 
 
 class ProgramModuleLoader(SourceFileLoader):
-    """Loads a module of a program. Its code is compiled and cached as usual, unless old Python is translated."""
+    """Loads a module of a program. Its code is compiled and cached as usual, unless some of it is rewritten."""
 
     def __init__(self, fullname: str, path: str, program: UserProgram, habits: Habits) -> None:
         super().__init__(fullname, path)
@@ -75,17 +78,32 @@ class ProgramModuleLoader(SourceFileLoader):
         return module
 
     def get_code(self, fullname: str) -> CodeType | None:
-        if not self._habits.old_python:
-            return super().get_code(fullname)
-        return compile_and_say(self.get_data(self.path), self.path, self._habits)
+        source = self.get_data(self.path)
+        if not self._habits.old_python and not _may_be_rewritten(source):
+            return super().get_code(fullname)  # with Python's cache of compiled modules
+        return compile_source(source, self.path, self._habits)
 
 
-def compile_and_say(source: str | bytes, file: str, habits: Habits) -> CodeType:
-    """Compile a source of old Python, and say so in a line if it is not run as it stands."""
-    code, changes = compile_old(source, file, habits.in_python2)
-    if changes:
-        print(f"lightwell run: {old_python.describe(file, changes)}", file=sys.stderr)
-    return code
+def compile_source(source: str | bytes, file: str, habits: Habits) -> CodeType:
+    """Compile a source of the program; a line says so if it is translated from old Python."""
+    return compile(parse_source(source, file, habits), file, "exec", dont_inherit=True)
+
+
+def parse_source(source: str | bytes, file: str, habits: Habits) -> ast.Module:
+    """The tree of a source of the program, as it is run."""
+    if habits.old_python:
+        translated = translate(source, file, habits.in_python2)
+        tree = translated.tree
+        if translated.changes:
+            print(f"lightwell run: {old_python.describe(file, translated.changes)}", file=sys.stderr)
+    else:
+        tree = ast.parse(source, file)
+    old_arrays.rewrite(tree)
+    return tree
+
+
+def _may_be_rewritten(source: bytes) -> bool:
+    return _OLD_CALL.search(source) is not None
 
 
 def builtins_of(file: str, program: UserProgram, habits: Habits) -> ModuleType | None:

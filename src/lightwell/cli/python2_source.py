@@ -12,7 +12,6 @@ import importlib
 import re
 import warnings
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any
 
 from lightwell.cli import old_program_errors
@@ -47,22 +46,6 @@ class TranslatedSource:
     changes: int
 
 
-def compile_old(source: str | bytes, file: str, in_python2: bool = False) -> tuple[CodeType, int]:
-    """The code of a source, and the number of lines that were rewritten.
-
-    Args:
-        source: the source.
-        file: its path.
-        in_python2: whether its program is Python 2: a source that could be either is Python 2 then.
-
-    Raises:
-        SyntaxError: it is neither Python 2 nor Python 3.
-        NoFixer: it is Python 2, and nothing is installed that rewrites its syntax.
-    """
-    translated = translate(source, file, in_python2)
-    return compile(translated.tree, file, "exec", dont_inherit=True), translated.changes
-
-
 def is_python2(source: str | bytes) -> bool:
     """Whether a source can only be Python 2: by its syntax, or by names, methods and modules that it uses."""
     try:
@@ -74,7 +57,17 @@ def is_python2(source: str | bytes) -> bool:
 
 
 def translate(source: str | bytes, file: str, in_python2: bool = False) -> TranslatedSource:
-    """Rewrite a source. One that is Python 3 without old habits stays as it is."""
+    """Rewrite a source. One that is Python 3 without old habits stays as it is.
+
+    Args:
+        source: the source.
+        file: its path.
+        in_python2: whether its program is Python 2: a source that could be either is Python 2 then.
+
+    Raises:
+        SyntaxError: it is neither Python 2 nor Python 3.
+        NoFixer: it is Python 2, and nothing is installed that rewrites its syntax.
+    """
     text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `"\d"`: the program's own affair
@@ -89,6 +82,14 @@ def translate(source: str | bytes, file: str, in_python2: bool = False) -> Trans
     rewriter = _Rewriter(old and not _FUTURE_DIVISION.search(text))
     tree = ast.fix_missing_locations(rewriter.visit(tree))
     return TranslatedSource(tree, len(changed | rewriter.lines))
+
+
+def import_helper(tree: ast.Module, module: str, name: str) -> None:
+    """Lets a source begin with the import of a module under a name, behind its docstring and `from __future__`."""
+    place = 1 if ast.get_docstring(tree, clean=False) is not None else 0
+    while place < len(tree.body) and _is_future(tree.body[place]):
+        place += 1
+    tree.body.insert(place, _at(ast.parse(f"import {module} as {name}").body[0]))
 
 
 def _has_old_names(tree: ast.AST) -> bool:
@@ -152,10 +153,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Module(self, node: ast.Module) -> ast.Module:
         self.generic_visit(node)
         if self.lines:
-            place = 1 if ast.get_docstring(node, clean=False) is not None else 0
-            while place < len(node.body) and _is_future(node.body[place]):
-                place += 1
-            node.body.insert(place, _at(ast.parse(f"import lightwell.cli.old_python as {_HELPER}").body[0]))
+            import_helper(node, "lightwell.cli.old_python", _HELPER)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:

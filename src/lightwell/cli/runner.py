@@ -28,7 +28,7 @@ from lightwell.cli.program_imports import (
     Habits,
     ProgramModuleFinder,
     builtins_of,
-    compile_and_say,
+    compile_source,
     numpy_names_in,
 )
 from lightwell.cli.python2_source import NoFixer, is_python2
@@ -112,11 +112,7 @@ def _prepare_script(command: RunCommand) -> tuple[UserProgram, _Main]:
     habits = open_doors(program, command.old_python, files)
     if path.endswith(SUFFIX):
         return program, _prepare_notebook(path, habits)
-    if habits.old_python:
-        code = compile_and_say(source, path, habits)
-    else:
-        code = compile(source, path, "exec", dont_inherit=True)
-    return program, _Main(path, [code], habits=habits)
+    return program, _Main(path, [compile_source(source, path, habits)], habits=habits)
 
 
 def _prepare_notebook(path: str, habits: Habits) -> _Main:

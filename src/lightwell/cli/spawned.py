@@ -20,7 +20,7 @@ from typing import Any
 
 from lightwell.cli.module_sources import read_source
 from lightwell.cli.notebooks import SUFFIX
-from lightwell.cli.program_imports import Habits, ProgramModuleFinder, builtins_of, compile_and_say
+from lightwell.cli.program_imports import Habits, ProgramModuleFinder, builtins_of, compile_source
 from lightwell.cli.user_program import UserProgram
 from lightwell.compat.install import install
 
@@ -74,10 +74,7 @@ def _load_script(program: UserProgram, habits: Habits, path: str) -> None:
     """
     if getattr(sys.modules["__main__"], "__file__", None) == path or path.endswith(SUFFIX):
         return  # loaded, or a notebook, whose cells run in the parent alone
-    if habits.old_python:
-        code = compile_and_say(read_source(path), path, habits)
-    else:
-        code = compile(read_source(path), path, "exec", dont_inherit=True)
+    code = compile_source(read_source(path), path, habits)
     _run_main(program, habits, code, path, SourceFileLoader("__mp_main__", path), None)
 
 
