@@ -28,6 +28,9 @@ assert load("tensorflow.python.framework", ("ops", "*")).ops.Graph is tensorflow
 assert load("tensorflow.python.framework.ops") is tf1
 assert load("tensorflow.python.data", ("Dataset",)).Dataset is tf1.data.Dataset
 assert tf1.python.framework.ops.Graph is tensorflow.Graph
+sequence = load("tensorflow.python.keras.preprocessing", ("sequence",)).sequence
+assert sequence.pad_sequences is tensorflow.keras.preprocessing.sequence.pad_sequences
+assert load("tensorflow.python.keras.layers.core", ("Dense",)).Dense is tensorflow.keras.layers.Dense
 private = "tensorflow.python."
 for module, names in {
     "framework.ops": "Tensor IndexedSlices register_tensor_conversion_function convert_to_tensor name_scope GraphKeys",
@@ -75,9 +78,10 @@ def gone(call, text):
 
 load("tensorflow.contrib.quantize")
 gone(lambda: tf1.contrib.quantize.experimental_create_graph, "tf.contrib.quantize.experimental_create_graph is gone")
-sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column"))
+sources = load("tensorflow.contrib.layers.python.layers", ("utils", "feature_column", "target_column"))
 gone(lambda: sources.utils.last_dimension, "tf.contrib.layers.python.layers.utils.last_dimension is gone")
-gone(lambda: sources.feature_column(1), "tf.contrib.layers.python.layers.feature_column is gone")
+gone(lambda: sources.target_column(1), "tf.contrib.layers.python.layers.target_column is gone")
+assert sources.feature_column.real_valued_column is tf1.contrib.layers.real_valued_column
 assert tf1.contrib.layers.python.layers.utils is sources.utils and not hasattr(sources, "never_imported")
 trees = load("tensorflow.contrib.boosted_trees.python.ops.model_ops", ("Tree",))
 gone(lambda: types.new_class("Mine", (trees.Tree,)), "ops.model_ops.Tree is gone")

@@ -78,7 +78,8 @@ class KerasPage(ModuleType):
         if self._private is None:
             return (self._path,)
         first = self._private.partition(".")[0]
-        return _PUBLIC_OF.get(first, (first,)) if first else ("",)
+        same = (self._private,) if self._private != first and _today(self._private) is not None else ()
+        return (*same, *_PUBLIC_OF.get(first, (first,))) if first else ("",)
 
     def _page_of(self, value: Any, path: str, name: str) -> Any:
         if not isinstance(value, ModuleType) or isinstance(value, KerasPage) or name == "saving":
