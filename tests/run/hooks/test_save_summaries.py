@@ -50,3 +50,16 @@ def test_a_scaffolds_own_choice_is_kept_to(tmp_path: Path) -> None:
 def test_they_can_be_left_out(tmp_path: Path) -> None:
     tiny.estimator(tmp_path, counting, save_summary_steps=None, log_step_count_steps=None).train(tiny.data, steps=3)
     assert tags(tmp_path) == set()
+
+
+@pytest.mark.parametrize("fuse_steps", [False, "auto"])
+def test_a_users_hook_writes_the_choice_of_its_scaffold(tmp_path: Path, fuse_steps: Any) -> None:
+    def chosen(features: Any, labels: Any, mode: str) -> Any:
+        own = v1.train.Scaffold(summary_op=v1.summary.scalar("own", tf.reduce_mean(labels)))
+        hook = v1.train.SummarySaverHook(save_steps=2, output_dir=str(tmp_path), scaffold=own)
+        return counting(features, labels, mode)._replace(scaffold=own, training_chief_hooks=[hook])
+
+    made = tiny.estimator(tmp_path, chosen, save_summary_steps=None, log_step_count_steps=None, fuse_steps=fuse_steps)
+    made.train(tiny.data, steps=4)
+    assert [step for step, _ in values(tmp_path, "own")] == [1, 3]
+    assert tags(tmp_path) == {"own"}

@@ -36,11 +36,7 @@ class SaveSummaries(ScheduledHook):
 
     def looks_at(self) -> Any:
         """The merged summaries, created here if they do not exist yet: `Scaffold.finalize` uses them."""
-        if self._scaffold.summary_op is not None:
-            return self._scaffold.summary_op
-        return tf.compat.v1.train.Scaffold.get_or_default(
-            "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
-        )
+        return summary_of(self._scaffold)
 
     def before_run(self, run_context: Any) -> Any:
         """Fetches the merged summaries, if the model has any."""
@@ -70,3 +66,12 @@ class SaveSummaries(ScheduledHook):
     def end(self, session: Any) -> None:
         """Makes sure that a reader sees all of it."""
         events.flush(self._directory)
+
+
+def summary_of(scaffold: Any) -> Any:
+    """The summary that a scaffold writes: its own, else all of the graph, merged; None without any."""
+    if scaffold.summary_op is not None:
+        return scaffold.summary_op
+    return tf.compat.v1.train.Scaffold.get_or_default(
+        "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
+    )

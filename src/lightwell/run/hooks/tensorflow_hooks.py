@@ -16,6 +16,7 @@ import tensorflow as tf
 from lightwell.foreign import private_hooks, private_tf
 from lightwell.foreign.probes import warn_once
 from lightwell.run.hooks.base import NEVER, ScheduledHook, SessionRunValues
+from lightwell.run.hooks.save_summaries import summary_of
 
 _v1 = tf.compat.v1.train
 _OF_THE_TIMER = ("every_secs", "every_steps", "last_triggered_time")
@@ -127,9 +128,7 @@ class _SaveSummaries(_Adapter):
             private_hooks.hook_state(self._hook, "scaffold"),
         )
         if summary_op is None and scaffold is not None:
-            summary_op = scaffold.summary_op or _v1.Scaffold.get_or_default(
-                "summary_op", tf.compat.v1.GraphKeys.SUMMARY_OP, tf.compat.v1.summary.merge_all
-            )
+            summary_op = summary_of(scaffold)
         return [super().looks_at(), [] if summary_op is None else summary_op]
 
     def before_run(self, run_context: Any) -> Any:
