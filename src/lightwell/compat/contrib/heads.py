@@ -11,7 +11,6 @@ from typing import Any
 from lightwell.model.heads import v1_heads
 from lightwell.model.heads.losses import LossFn
 from lightwell.model.heads.multi import MultiHead
-from lightwell.model.heads.multi_label import MultiLabelHead
 from lightwell.model.heads.regression import LogisticRegressionHead, PoissonRegressionHead
 
 AVERAGE = "weighted_sum_over_batch_size"
@@ -52,17 +51,15 @@ def multi_label_head(
     name: str | None = None,
 ) -> v1_heads.AdaptedHead:
     """A head of classes of which an example has any number."""
-    return v1_heads.AdaptedHead(
-        MultiLabelHead(
-            n_classes,
-            weight_column,
-            thresholds,
-            label_vocabulary,
-            loss_reduction,
-            loss_fn,
-            classes_for_class_based_metrics,
-            name,
-        )
+    return v1_heads.multi_label_head(
+        n_classes,
+        weight_column,
+        thresholds,
+        label_vocabulary,
+        loss_reduction,
+        loss_fn,
+        classes_for_class_based_metrics,
+        name,
     )
 
 

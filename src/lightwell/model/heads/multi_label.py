@@ -63,6 +63,8 @@ class MultiLabelHead(OneTaskHead):
         self._n_classes = _checked_n_classes(n_classes, where)
         self._thresholds = checked_thresholds(thresholds, where)
         self._vocabulary = checked_vocabulary(label_vocabulary, where, n_classes, several=True)
+        self._rate_curve, self._precision_curve = "ROC", "PR"
+        self._predicts_names = True
         self._own_metrics_of = _checked_classes(
             classes_for_class_based_metrics, self._n_classes, self._vocabulary, where
         )
@@ -81,6 +83,8 @@ class MultiLabelHead(OneTaskHead):
                 PredictionKeys.PROBABILITIES: lambda: tf.sigmoid(logits, name="probabilities"),
                 PredictionKeys.CLASSES: lambda: all_class_names(logits, self._n_classes, self._vocabulary),
             }
+            if keys is None and not self._predicts_names:
+                keys = [PredictionKeys.LOGITS, PredictionKeys.PROBABILITIES]
             return predicted(makers, keys, described(self))
 
     def metrics(self, regularization_losses: Any = None) -> dict[str, Any]:
@@ -89,14 +93,18 @@ class MultiLabelHead(OneTaskHead):
         with tf.name_scope("metrics"):
             metrics: dict[str, Any] = {
                 key(MetricKeys.LOSS_MEAN): Mean(MetricKeys.LOSS_MEAN),
-                key(MetricKeys.AUC): AUC(MetricKeys.AUC),
-                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve="PR"),
+                key(MetricKeys.AUC): AUC(MetricKeys.AUC, curve=self._rate_curve),
+                key(MetricKeys.AUC_PR): AUC(MetricKeys.AUC_PR, curve=self._precision_curve),
             }
             metrics |= penalty_metric(key(MetricKeys.LOSS_REGULARIZATION), regularization_losses)
             metrics |= threshold_metrics(self._thresholds, key)
             for class_id in self._own_metrics_of:
                 mean, auc, precision_recall = self._class_keys(class_id)
-                metrics |= {mean: Mean(mean), auc: AUC(auc), precision_recall: AUC(precision_recall, curve="PR")}
+                metrics |= {
+                    mean: Mean(mean),
+                    auc: AUC(auc, curve=self._rate_curve),
+                    precision_recall: AUC(precision_recall, curve=self._precision_curve),
+                }
             return metrics
 
     def update_metrics(  # type: ignore[override]  # heads of tf.estimator leave out `mode`

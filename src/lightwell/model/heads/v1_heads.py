@@ -169,6 +169,32 @@ def binary_head(
     return AdaptedHead(head)
 
 
+def multi_label_head(
+    n_classes: int,
+    weight_column: Any = None,
+    thresholds: Iterable[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = SUM,
+    loss_fn: LossFn | None = None,
+    classes_for_class_based_metrics: Sequence[Any] | None = None,
+    name: str | None = None,
+) -> AdaptedHead:
+    """A `MultiLabelHead` of TensorFlow 1, which predicts no names of classes."""
+    head = MultiLabelHead(
+        n_classes,
+        weight_column,
+        thresholds,
+        label_vocabulary,
+        loss_reduction,
+        loss_fn,
+        classes_for_class_based_metrics,
+        name,
+    )
+    head._rate_curve, head._precision_curve = OLD_RATES, TRAPEZOIDS
+    head._predicts_names = False
+    return AdaptedHead(head)
+
+
 def binary_or_multi_class_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> AdaptedHead:
