@@ -22,13 +22,11 @@ class Program(Case):
     Attributes:
         style: the folder of `tests/data` that holds it.
         original: the TensorFlow that runs it as it stands.
-        waits_for: what the library does not have yet and the program uses; empty for a program that runs.
     """
 
     style: str = NLP
     original: str = "1.15.5"
     slow: bool = True
-    waits_for: str = ""
 
 
 def _script(style: str, name: str, *arguments: str, **more: object) -> Program:
@@ -76,7 +74,7 @@ CASES = (
     _script(NLP, "gpt2_sampling"),
     _script(NLP, "joint_intent_slots"),
     _script(NLP, "qanet_reader"),
-    _script(NLP, "multi_task_heads", waits_for="auc_precision_recall of a head within a MultiHead as in 1.15.5"),
+    _script(NLP, "multi_task_heads"),
     Program("official_resnet", ("-m", "official_resnet.cifar10_main", "--model_dir={model_dir}"), style=IMAGES),
     _script(IMAGES, "tpu_resnet_host_call", "--model_dir={model_dir}", slow=False),
     _script(IMAGES, "mobilenet_slim", "--model_dir={model_dir}"),
@@ -99,4 +97,5 @@ CASES = (
     _script(IMAGES, "deeplab_aspp", "--model_dir={model_dir}"),
     _script(IMAGES, "augment_pipeline"),
     _script(IMAGES, "cyclegan_modules"),
+    _script(IMAGES, "spatial_transformer"),
 )
