@@ -201,7 +201,7 @@ OPEN: dict[str, _Make] = {
     "private fields": lambda lib: sorted(
         name
         for name in vars(lib.RunConfig())
-        if name not in ("_fuse_steps", "_jit_compile", "_pure_model_fn", "_keep_sessions")
+        if name not in ("_fuse_steps", "_gpu_memory", "_jit_compile", "_pure_model_fn", "_keep_sessions")
     ),
     "a private field is the setting": lambda lib: (
         (_set(lib.RunConfig(), _save_checkpoints_secs=None, _save_checkpoints_steps=100, _model_dir="m"))

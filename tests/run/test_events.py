@@ -144,9 +144,10 @@ def used_and_dropped(model_dir: Path) -> None:
 
 
 def test_files_and_threads_of_estimators_that_are_gone_are_closed(tmp_path: Path) -> None:
-    used_and_dropped(tmp_path / "first")
-    time.sleep(2)
-    used_and_dropped(tmp_path / "second")
+    for name in ("first", "second", "third"):  # what other tests left open is closed meanwhile
+        used_and_dropped(tmp_path / name)
+        time.sleep(2)
+    used_and_dropped(tmp_path / "fourth")
     files, threads = open_files(), writing_threads()
     for number in range(6):
         used_and_dropped(tmp_path / str(number))
