@@ -87,8 +87,9 @@ def uses_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
         name = use.names[0].split(".")[1]
         if is_gone(name):
             yield use.line, name
-    if not hasattr(importlib.import_module("numpy").ndarray, "tostring"):
-        yield from ((line, _TOSTRING) for line in _tostring_calls_in(tree))
+    lines = list(_tostring_calls_in(tree))
+    if lines and not hasattr(importlib.import_module("numpy").ndarray, "tostring"):  # loaded for such a program alone
+        yield from ((line, _TOSTRING) for line in lines)
 
 
 def _tostring_calls_in(tree: ast.AST) -> Iterator[int]:
